@@ -1,23 +1,14 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { isInputObjectType, isInterfaceType, isObjectType } from 'graphql';
 import { expect, test } from 'vitest';
 import { managementSchema } from '../gateway/domain/management-schema.ts';
 import { schema } from '../gateway/domain/schema.ts';
 import { createSandbox } from '../sandbox/sandbox.ts';
 import { openServiceDocument } from './contract/service-document.ts';
+import { fieldNamesOf, leftOutOf, namesOf, rowsOf, sections } from './support/coverage-tables.ts';
 
 const root = new URL('..', import.meta.url);
-const [allOperations = '', fields = ''] = readFileSync(new URL('docs/coverage.md', root), 'utf8').split(
-  '\n## Fields\n',
-);
-const [operations = '', management = ''] = allOperations.split('\n## Management\n');
-const rowsOf = (section: string) =>
-  section
-    .split('\n')
-    .filter((line) => line.startsWith('| ') && !/sandbox route|public schema/.test(line))
-    .map((line) => line.slice(1, -1).split('|'));
-const namesOf = (cell = '') => [...cell.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name);
-const rows = rowsOf(operations);
+const rows = rowsOf(sections.operations);
 const namesIn = (column: number) => rows.flatMap((row) => namesOf(row[column]));
 
 /** `Query.users`, or a type by its name alone. */
@@ -89,29 +80,13 @@ function placesOf([, graph = '', shown = '']: readonly string[]): readonly strin
   });
 }
 
-/** The fields that a row leaves out, each with its reason. */
-function leftOutOf([, , , leftOut = '']: readonly string[]) {
-  const reasons = leftOut.split(/; (?=`)/).filter((part) => part.trim() !== '');
-  return reasons.flatMap((part) => {
-    const [, names, reason = ''] = /^ ?((?:`[^`]+`(?:, )?)+): (.+)$/.exec(part.trim()) ?? [];
-    return names === undefined
-      ? [{ name: part, reason: '' }]
-      : namesOf(names).map((name) => ({ name, reason }));
-  });
-}
-
-const fieldNamesOf = (row: readonly string[]): readonly string[] => [
-  ...[...(row[2] ?? '').matchAll(/`([^`]+)`(?: `[^`]+`)?/g)].map(([, field = '']) => field),
-  ...leftOutOf(row).map(({ name }) => name),
-];
-const [ownFields = '', managementFields = ''] = fields.split('\n### Fields of the management interface\n');
-const managementFieldRows = rowsOf(managementFields);
-const fieldRows = [...rowsOf(ownFields), ...managementFieldRows];
+const managementFieldRows = rowsOf(sections.managementFields);
+const fieldRows = [...rowsOf(sections.fields), ...managementFieldRows];
 
 test('every public field has a place in the schema or is left out with a reason', () => {
   expect(fieldRows.flatMap(placesOf).length).toBeGreaterThan(750);
   expect(
-    rowsOf(ownFields)
+    rowsOf(sections.fields)
       .flatMap(placesOf)
       .filter((place) => !isInSchema(place)),
   ).toEqual([]);
@@ -122,8 +97,10 @@ test('every public field has a place in the schema or is left out with a reason'
   expect(fieldRows.filter((row) => new Set(fieldNamesOf(row)).size !== fieldNamesOf(row).length)).toEqual([]);
 });
 
+/** The operations of the public document that the sandbox has. */
+const played = [...routes, ...managementRoutes].map((route) => route.replace(/:(\w+)/g, '{$1}'));
+
 test('the fields are those of the public document, where it is at hand', () => {
-  const played = [...routes, ...managementRoutes].map((route) => route.replace(/:(\w+)/g, '{$1}'));
   const documented = fieldRows.flatMap((row) =>
     namesOf(row[0]).map((schemaName) => [schemaName, fieldNamesOf(row).toSorted()] as const),
   );
@@ -132,8 +109,40 @@ test('the fields are those of the public document, where it is at hand', () => {
   expect(bySchema).toEqual(openServiceDocument()?.fieldsOf(played) ?? bySchema);
 });
 
+const parameterRows = rowsOf(sections.parameters);
+
+test('every query parameter has a place in the graph or is left out with a reason', () => {
+  const schemaOf = ([operation = '']: readonly string[]) =>
+    operation.includes(' /v1/org/') ? managementSchema : schema;
+  expect(parameterRows.flatMap(placesOf).length).toBeGreaterThan(80);
+  expect(
+    parameterRows.flatMap((row) => placesOf(row).filter((place) => !isInSchema(place, schemaOf(row)))),
+  ).toEqual([]);
+  expect(parameterRows.flatMap(leftOutOf).filter(({ reason }) => reason.length < 10)).toEqual([]);
+});
+
+test('the query parameters are those of the public document, where it is at hand', () => {
+  const documented = parameterRows.map(
+    (row) => [namesOf(row[0])[0] ?? '', fieldNamesOf(row).toSorted()] as const,
+  );
+  const byOperation = new Map(documented);
+  expect(documented).toHaveLength(byOperation.size);
+  expect(byOperation).toEqual(openServiceDocument()?.queryParametersOf(played) ?? byOperation);
+});
+
+test('every operation that is left out has a reason, and the sandbox has none of them', () => {
+  const leftOut = rowsOf(sections.missing);
+  const names = leftOut.flatMap(([operations]) => namesOf(operations));
+  expect(names.length).toBeGreaterThan(20);
+  expect(new Set(names).size).toBe(names.length);
+  expect(leftOut.filter(([, reason = '']) => reason.trim().length < 10)).toEqual([]);
+  const publicOnes = openServiceDocument()?.operations.filter((operation) => !played.includes(operation));
+  expect(names.filter((name) => played.includes(name))).toEqual([]);
+  expect(names.toSorted()).toEqual((publicOnes ?? names).toSorted());
+});
+
 test('every operation of the management interface has a field of its graph, a route of the sandbox, and tests that exist', () => {
-  const rows = rowsOf(management).map((row) => row.map(namesOf));
+  const rows = rowsOf(sections.management).map((row) => row.map(namesOf));
   const named = rows.flatMap((row) => row[2] ?? []);
   expect(named.filter((name) => !isInSchema(name, managementSchema))).toEqual([]);
   const roots = [managementSchema.getQueryType(), managementSchema.getMutationType()].flatMap((type) =>

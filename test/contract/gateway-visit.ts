@@ -89,6 +89,10 @@ async function visitCatalogue(ask: Ask, lab: Lab): Promise<void> {
 }
 
 async function visitOrders(ask: Ask, lab: Lab): Promise<void> {
+  const walkIn = lab.sandbox.orders().find(({ method }) => method === 'walk_in_test');
+  await lab.query(
+    `{ order(id: "${walkIn?.orderId}") { serviceCenters(capabilities: [STAT]) { siteCode } } }`,
+  );
   for (const { orderId } of lab.sandbox.orders().slice(0, 12)) await ask('order', { id: orderId });
   await ask('order', { id: nobody });
   const days = { createdAfter: '2020-01-01T00:00:00Z', updatedBefore: '2999-01-01T00:00:00Z' };

@@ -2,6 +2,7 @@ import { isInputObjectType } from 'graphql';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { schema } from '../../gateway/domain/schema.ts';
 import { createSandbox } from '../../sandbox/sandbox.ts';
+import { namesOf, rowsOf, sections, shownIn } from '../support/coverage-tables.ts';
 import { serviceKey, webhookSecret } from '../support/lab.ts';
 import {
   asAllowed,
@@ -96,6 +97,18 @@ function holdAgainst(document: ServiceDocument): void {
         gatewayDifferences,
       ),
     ).toEqual(asAllowed);
+  });
+
+  test('has no query parameter that the coverage document shows and the gateway never sends', () => {
+    const shown = rowsOf(sections.parameters).flatMap((row) =>
+      shownIn(row).map((parameter) => `${namesOf(row[0])[0]} ${parameter}`),
+    );
+    const sent = visit.exchanges.flatMap((each) =>
+      [...each.query.keys()].map((key) => `${document.operationOf(each)} ${key}`),
+    );
+    const ofTeams = shown.filter((each) => !each.includes(' /v1/org/'));
+    expect(ofTeams.length).toBeGreaterThan(50);
+    expect(ofTeams.filter((each) => !sent.includes(each))).toEqual([]);
   });
 
   test('allows every answer that the gateway is given', async () => {

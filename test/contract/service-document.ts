@@ -17,6 +17,8 @@ export interface ServiceDocument {
   readonly findEventFaults: (event: { readonly event_type: string }) => readonly Fault[];
   /** By schema, the fields of what these operations take and answer, and of what events carry; sorted by name. */
   readonly fieldsOf: (operations: readonly string[]) => ReadonlyMap<string, readonly string[]>;
+  /** The query parameters of those of these operations that have any; sorted by name. */
+  readonly queryParametersOf: (operations: readonly string[]) => ReadonlyMap<string, readonly string[]>;
 }
 
 interface Parameter {
@@ -229,6 +231,16 @@ class OpenApiDocument implements ServiceDocument {
       [...findNamedSchemas([...answers, ...bodies], this.#resolve)]
         .map(([name, { properties }]) => [name, Object.keys(properties ?? {}).toSorted()] as const)
         .filter(([, fields]) => fields.length > 0),
+    );
+  }
+
+  queryParametersOf(names: readonly string[]): ReadonlyMap<string, readonly string[]> {
+    return new Map(
+      names.flatMap((name) => {
+        const declared = this.#operations.get(name)?.operation.parameters ?? [];
+        const inQuery = declared.flatMap((each) => (each.in === 'query' ? [each.name] : []));
+        return inQuery.length > 0 ? [[name, inQuery.toSorted()] as const] : [];
+      }),
     );
   }
 
