@@ -56,13 +56,14 @@ export class RedisConnection {
   }
 
   /**
-   * The first connection is not retried: only a server that was there once is waited for.
+   * The first connection is not retried: only a server that was there once is waited for. It may take longer than later
+   * ones, because only the start waits for it.
    * @throws GatewayError EVENT_LOG_UNAVAILABLE that names host and port
    */
   static async open(options: ConnectionOptions): Promise<RedisConnection> {
     const connection = new RedisConnection(options);
     try {
-      await connection.#connect();
+      await connection.#connect(silenceMs);
       return connection;
     } catch (cause) {
       const message = describeRefusal(options.server.name, cause);
@@ -112,15 +113,15 @@ export class RedisConnection {
     return client !== null && client === this.#client && url === this.#url;
   }
 
-  async #connect(): Promise<void> {
+  async #connect(limitMs = commandMs): Promise<void> {
     const url = await this.#locate();
-    const client = createRedisClient(url, { connectMs: commandMs, silenceMs });
+    const client = createRedisClient(url, { connectMs: limitMs, silenceMs });
     client.on('error', (error: unknown) => this.#lose(client, error));
     try {
       // A stopped server accepts the connection and does not answer.
-      await within(commandMs, client.connect());
+      await within(limitMs, client.connect());
       if (this.#server.replicas > 0) await requirePrimary(client);
-      await loadScripts(client);
+      await loadScripts(client, limitMs);
       if (this.#isClosed) throw new Error('The connection was closed meanwhile.');
       if (url !== this.#target) throw new Error('Another server is the primary by now.');
     } catch (error) {
@@ -174,9 +175,9 @@ async function requirePrimary(client: Client): Promise<void> {
 }
 
 /** Before any command, so that a script is always sent by its hash alone. */
-async function loadScripts(client: Client): Promise<void> {
+async function loadScripts(client: Client, limitMs: number): Promise<void> {
   const loading = scripts.map(({ text }) => client.sendCommand(['SCRIPT', 'LOAD', text]));
-  await within(commandMs, Promise.all(loading));
+  await within(limitMs, Promise.all(loading));
 }
 
 /** Whether an error is the server's own answer. */
