@@ -128,7 +128,7 @@ describe('updateOrder', () => {
   });
 });
 
-describe('simulateOrder', () => {
+describe('simulateOrder in production', () => {
   test.each(['production-us', 'production-eu'])('is not for %s: no call is made', async (deployment) => {
     const name = `SERVICE_URL_${deployment.toUpperCase().replace('-', '_')}`;
     await using lab = await startLab({
