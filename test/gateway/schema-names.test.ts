@@ -39,6 +39,8 @@ const severalNames: Readonly<Record<string, readonly string[]>> = {
   AppointmentEventStatus: ['eventStatus', 'status'],
   // An event names its subject: `ConnectionChanged.errorType`. A fault is the subject: `ConnectionFault.type`.
   ConnectionErrorType: ['errorType', 'type'],
+  // A result has a type. A simulation is of an order, and names the types of its results.
+  ResultType: ['resultType', 'type'],
 };
 
 test('the values of an enum stand under one name', () => {
