@@ -6,7 +6,8 @@ const names = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' });
 /** Accepts a two-letter code, and returns the full English name (specification: country). */
 const country = z.string().transform((text, context) => {
   const code = text.toUpperCase();
-  const name = /^[A-Z]{2}$/.test(code) && code !== 'ZZ' ? names.of(code) : undefined;
+  const isCode = /^[A-Z]{2}$/.test(code) && code !== 'ZZ' && new Intl.Locale(`und-${code}`).region === code;
+  const name = isCode ? names.of(code) : undefined;
   if (name !== undefined) return name;
   context.addIssue({ code: 'custom', message: 'country is not a two-letter code' });
   return z.NEVER;

@@ -26,14 +26,24 @@ const names = new Intl.DisplayNames(['en'], { type: 'region', fallback: 'none' }
 
 let codesByName: ReadonlyMap<string, string> | null = null;
 
+/** Names of the runtime that are no country's: test regions, groups of countries, and "unknown". */
+const noCountries: ReadonlySet<string> = new Set(['EU', 'EZ', 'QO', 'UN', 'XA', 'XB', 'ZZ']);
+
+/** The code in use for two letters, such as GB for UK, with the English name of its country; null for all other letters. */
+function findCountry(letters: string): { readonly name: string; readonly code: string } | null {
+  const code = new Intl.Locale(`und-${letters}`).region ?? letters;
+  const name = noCountries.has(code) ? undefined : names.of(code);
+  return name === undefined ? null : { name, code };
+}
+
 /** Two-letter codes by lower-case English name, from every code the runtime knows a name for; built when first needed. */
 function readCodesByName(): ReadonlyMap<string, string> {
   if (codesByName !== null) return codesByName;
   const codes = new Map<string, string>();
   for (const first of 'ABCDEFGHIJKLMNOPQRSTUVWXYZ') {
     for (const second of 'ABCDEFGHIJKLMNOPQRSTUVWXYZ') {
-      const name = names.of(`${first}${second}`);
-      if (name !== undefined) codes.set(name.toLowerCase(), `${first}${second}`);
+      const country = findCountry(`${first}${second}`);
+      if (country !== null) codes.set(country.name.toLowerCase(), country.code);
     }
   }
   codesByName = codes;
@@ -50,10 +60,7 @@ export function toCountry(text: string | null): {
 } {
   if (text === null) return { name: null, code: null };
   const upper = text.trim().toUpperCase();
-  if (/^[A-Z]{2}$/.test(upper)) {
-    const name = names.of(upper);
-    return name === undefined ? { name: text, code: null } : { name, code: upper };
-  }
+  if (/^[A-Z]{2}$/.test(upper)) return findCountry(upper) ?? { name: text, code: null };
   return { name: text, code: readCodesByName().get(text.trim().toLowerCase()) ?? null };
 }
 

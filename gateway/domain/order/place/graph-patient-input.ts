@@ -2,7 +2,6 @@ import { withNulls } from '../../../graph/arguments.ts';
 import { builder, type InputFields } from '../../../graph/builder.ts';
 import { openEnum, openInputFields, requireOpen } from '../../../graph/open-enum.ts';
 import { toDay } from '../../../parse/dates.ts';
-import { withCountryCode } from '../../address/rest.ts';
 import {
   addressInputFields,
   countryField,
@@ -125,13 +124,7 @@ export function readPatientPart({
 }: PatientPartInput): PatientPart {
   return {
     patientDetails: readPatient(patientDetails),
-    patientAddress: withNulls(
-      withCountryCode(patientAddress),
-      'receiverName',
-      'secondLine',
-      'phoneNumber',
-      'accessNotes',
-    ),
+    patientAddress: withNulls(patientAddress, 'receiverName', 'secondLine', 'phoneNumber', 'accessNotes'),
     physician: physician ? withNulls(physician, 'email', 'licensedStates') : null,
   };
 }

@@ -11,7 +11,6 @@ import {
 import { openInputFields, requireOpen } from '../../../graph/open-enum.ts';
 import { needs } from '../../../graph/permissions.ts';
 import { toDay } from '../../../parse/dates.ts';
-import { withCountryCode } from '../../address/rest.ts';
 import { collectionMethod } from '../../lab-test/graph.ts';
 import { orderSetInput, readOrderSetInput } from '../../marker/graph-order-set.ts';
 import { addressInputFields, countryField } from '../../user/graph-demographics.ts';
@@ -208,7 +207,7 @@ function readNewTestkit(input: typeof createTestkitOrderInput.$inferInput): NewT
     userId: readUuid('input.userId', userId),
     labTestId: readUuid('input.labTestId', labTestId),
     labAccountId: readOptionalUuid('input.labAccountId', labAccountId),
-    shipping: withNulls(withCountryCode(shippingDetails), 'secondLine'),
+    shipping: withNulls(shippingDetails, 'secondLine'),
     passthrough: passthrough ?? null,
   };
 }

@@ -1,6 +1,6 @@
 import { GatewayError, isGatewayError } from '../../../errors.ts';
 import type { Service } from '../../../service/service.ts';
-import type { Address } from '../../address/rest.ts';
+import { type Address, withCountryCode } from '../../address/rest.ts';
 import { isSuppliedWithOwnPhysicians } from '../../lab-account/rest.ts';
 import { readLabTest } from '../../lab-test/rest.ts';
 import { id, pageReader, record, required, text } from '../../parse.ts';
@@ -89,22 +89,27 @@ export interface NewTestkitOrder {
 function toOrderBody({ consents, ...order }: NewOrder, passthrough: string): object {
   const { orderSet, aoeAnswers } = order;
   const fields = { ...order, orderSet: toOrderSet(orderSet), aoeAnswers: orNull(aoeAnswers), passthrough };
-  return { ...toRequestBody(fields), ...toConsents(consents) };
+  return { ...toRequestBody(withCode(fields)), ...toConsents(consents) };
 }
 
 /** The body of `POST /v3/order/import`. */
 function toImportBody(order: OrderToImport): object {
-  return toRequestBody({ ...order, orderSet: toOrderSet(order.orderSet) });
+  return toRequestBody(withCode({ ...order, orderSet: toOrderSet(order.orderSet) }));
 }
 
 /** The body of `POST /v3/order/testkit`. */
 function toTestkitBody({ shipping, ...order }: NewTestkitOrder, passthrough: string): object {
-  return toRequestBody({ ...order, shippingDetails: shipping, passthrough });
+  return toRequestBody({ ...order, shippingDetails: withCountryCode(shipping), passthrough });
 }
 
 /** The body of `POST /v3/order/testkit/register`. */
 function toRegistrationBody({ consents, ...registration }: Registration): object {
-  return { ...toRequestBody(registration), ...toConsents(consents) };
+  return { ...toRequestBody(withCode(registration)), ...toConsents(consents) };
+}
+
+/** Only in the body: a repeated call is recognised by its input as it was given. */
+function withCode<Part extends Pick<PatientPart, 'patientAddress'>>(part: Part): Part {
+  return { ...part, patientAddress: withCountryCode(part.patientAddress) };
 }
 
 function toOrderSet({ labTestIds, addOn }: OrderSetRequest) {
