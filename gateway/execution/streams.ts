@@ -96,8 +96,13 @@ async function guardStream(
   if ('errors' in guarded) return guarded;
   if (transport === 'websocket') return { ...guarded, leave: stay };
   try {
-    const leave = options.rateLimits.connect(caller);
-    over.addEventListener('abort', leave, { once: true });
+    const release = options.rateLimits.connect(caller);
+    // A signal that has a listener is not collected.
+    const leave = () => {
+      over.removeEventListener('abort', leave);
+      release();
+    };
+    over.addEventListener('abort', leave);
     return { ...guarded, leave };
   } catch (error) {
     return { errors: [options.mask(error)] };

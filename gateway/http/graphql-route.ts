@@ -149,15 +149,15 @@ function isJson(text: string): boolean {
 
 /** Bodies are JSON in UTF-8 or uploads, and are not compressed. Yoga would read all others as UTF-8. */
 function findUnreadableBody(request: Request): Fault | null {
-  const coding = request.headers.get('content-encoding') ?? 'identity';
-  if (coding.trim().toLowerCase() !== 'identity')
+  // Some clients name the charset there.
+  if (!/^(identity|utf-8)?$/i.test(request.headers.get('content-encoding')?.trim() ?? ''))
     return { status: 415, message: 'Send it uncompressed.', headers: { 'accept-encoding': 'identity' } };
   if (isUpload(request)) return null;
   const type = readContentType(request);
   // Yoga also accepts forms and plain text, which a page of any site can send without a preflight request.
   if (type === null || !/^application\/(graphql\+)?json$/.test(type.essence))
     return { status: 415, message: 'Send it as application/json.' };
-  if (!/^utf-?8$/i.test(type.params.get('charset') ?? 'utf-8'))
+  if (!/^'?(utf-?8|us-ascii)'?$/i.test(type.params.get('charset') ?? 'utf-8'))
     return { status: 415, message: 'Send it in UTF-8.' };
   return null;
 }

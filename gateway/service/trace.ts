@@ -85,8 +85,9 @@ export class OperationCalls {
   #waiting = 0;
   #since = 0;
   #ms = 0;
-  /** As `performance.now()` milliseconds. */
-  #deadline = Number.POSITIVE_INFINITY;
+  #timeoutMs = Number.POSITIVE_INFINITY;
+  /** Its wait for the service when the time began, in milliseconds. */
+  #waitedBefore = 0;
 
   /** @param dependencies writes, files and single-use answers isolate the answer of the operation */
   constructor(dependencies?: Dependencies) {
@@ -107,16 +108,21 @@ export class OperationCalls {
     if (this.#waiting === 0) this.#ms += performance.now() - this.#since;
   }
 
-  /** From now on there is so much time for reads, and for the begin of a write. */
+  /** From now on it may wait for so long for reads, and before the begin of a write. Other waits do not count. */
   beginTime(timeoutMs: number): void {
-    this.#deadline = performance.now() + timeoutMs;
+    this.#timeoutMs = timeoutMs;
+    this.#waitedBefore = this.#waitedMs();
   }
 
   /** Milliseconds. @throws GatewayError UPSTREAM_TIMEOUT when the time is over */
   timeLeft(): number {
-    const leftMs = this.#deadline - performance.now();
+    const leftMs = this.#timeoutMs - (this.#waitedMs() - this.#waitedBefore);
     if (leftMs <= 0) throw describeOver();
     return leftMs;
+  }
+
+  #waitedMs(): number {
+    return this.#waiting === 0 ? this.#ms : this.#ms + performance.now() - this.#since;
   }
 
   noteEntry(entry: Entry<unknown>): void {

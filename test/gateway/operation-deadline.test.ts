@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { Rights } from '../../gateway/auth/rights.ts';
-import { findTestkit } from '../../gateway/domain/order/read/rest.ts';
+import { findTestkit, listOrders } from '../../gateway/domain/order/read/rest.ts';
 import { parseCurrentOrder } from '../../gateway/domain/order/read/rest-order.ts';
 import { cancelOrder } from '../../gateway/domain/order/update/rest.ts';
 import { createGateway } from '../../gateway/gateway.ts';
 import { createLog } from '../../gateway/log.ts';
 import { Upstream } from '../../gateway/service/client.ts';
-import { bindService } from '../../gateway/service/service.ts';
+import { bindService, type Service } from '../../gateway/service/service.ts';
 import { gatewayKey, graphqlRequest, readTestConfig } from '../support/lab.ts';
 import { type PlainService, plainOrder, startPlainService, userId } from '../support/plain-service.ts';
 
@@ -41,10 +41,13 @@ async function openService({ pageMs }: { readonly pageMs: () => number }) {
   };
 }
 
+/** Reads one page. */
+const readPage = (service: Service) => listOrders(service, { userId }, { page: 1, size: 1 });
+
 const timeout = { code: 'UPSTREAM_TIMEOUT' };
 const order = parseCurrentOrder(plainOrder(1, userId));
 
-describe('30 s after an operation began', () => {
+describe('when an operation has waited 30 s for the service', () => {
   test('a list is not read on', async () => {
     await using opened = await openService({ pageMs: () => 11_000 });
     await expect(findTestkit(opened.service, 'none', { userId })).rejects.toMatchObject(timeout);
@@ -52,17 +55,19 @@ describe('30 s after an operation began', () => {
   });
 
   test('a read that is under way ends, and others that wait for it get its answer', async () => {
-    await using opened = await openService({ pageMs: () => 0 });
+    let pageMs = 29_950;
+    await using opened = await openService({ pageMs: () => pageMs });
+    await readPage(opened.service);
+    pageMs = 0;
     const held = Promise.withResolvers<void>();
     opened.plain.held = held.promise;
-    vi.advanceTimersByTime(29_950);
     const cut = findTestkit(opened.service, 'none', { userId });
     const other = findTestkit(opened.other, plainOrder(1, userId).id, { userId });
     await expect(cut).rejects.toMatchObject(timeout);
     held.resolve();
     expect(await other).toBeNull();
-    // One call for both of them.
-    expect(opened.pages()).toBe(10);
+    // One call for both of them, after the first page.
+    expect(opened.pages()).toBe(11);
   });
 
   test('a write is not sent, and a read of its outcome has as long again after one that was', async () => {
@@ -73,10 +78,17 @@ describe('30 s after an operation began', () => {
     await expect(cancelOrder(opened.service, order)).rejects.toMatchObject({ ...timeout, mayBeDone: false });
 
     opened.service.beginAnew();
-    pageMs = 0;
-    vi.advanceTimersByTime(20_000);
+    pageMs = 20_000;
+    await readPage(opened.service);
     expect(await cancelOrder(opened.service, order)).toBeNull();
-    vi.advanceTimersByTime(20_000);
+    await readPage(opened.service);
+    pageMs = 0;
+    expect(await findTestkit(opened.service, 'none', { userId })).toBeNull();
+  });
+
+  test('its waits for other things do not count', async () => {
+    await using opened = await openService({ pageMs: () => 0 });
+    vi.advanceTimersByTime(60_000);
     expect(await findTestkit(opened.service, 'none', { userId })).toBeNull();
   });
 });

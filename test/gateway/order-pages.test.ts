@@ -152,3 +152,9 @@ test('an order that does not show its interpretation fits a filter by it, which 
   const { rows } = await listOrders(opened.service, { interpretation: 'abnormal' }, { page: 1, size: 3 });
   expect(rows.map((row) => row?.id)).toEqual([orders[0]?.id, orders[1]?.id, undefined]);
 });
+
+test('a full page is not the last one, even if the service says so', async () => {
+  await using opened = await openService(120);
+  opened.plain.extent = 'one-page';
+  expect(await changedSince(opened, earlier)).toBe(120);
+});

@@ -40,12 +40,13 @@ describe('a compressed body is 415, and the answer says that it must come as it 
   });
 
   test('and `identity` is none', async () => {
-    expect(await post({ 'content-encoding': 'Identity' })).toMatchObject(answer);
+    for (const coding of ['Identity', '', 'UTF-8'])
+      expect(await post({ 'content-encoding': coding })).toMatchObject(answer);
   });
 });
 
 describe('a body in another charset than UTF-8 is 415:', () => {
-  test.each(['iso-8859-1', '"iso-8859-1"', 'UTF-16', 'utf-8-x', 'us-ascii', '"utf-8, latin1"'])(
+  test.each(['iso-8859-1', '"iso-8859-1"', 'UTF-16', 'utf-8-x', 'windows-1252', '"utf-8, latin1"'])(
     '%s',
     async (charset) => {
       const type = `application/json; charset=${charset}`;
@@ -59,6 +60,8 @@ describe('a body in another charset than UTF-8 is 415:', () => {
     'application/json; charset="utf-8"',
     'application/json; Charset="UTF-8"; profile="x;charset=latin1"',
     'application/json; charset=utf8',
+    'application/json; charset=us-ascii',
+    "application/json; charset='utf-8'",
     'application/json;',
     'application/graphql+json; charset=Utf-8',
   ])('and %s is answered', async (type) => {

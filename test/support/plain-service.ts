@@ -22,8 +22,8 @@ export interface PlainService {
   maxPageSize: number;
   /** Whether the list is filtered by the times of creation and of the last change, like that of the public service. */
   filtersByTime: boolean;
-  /** What a page says about the length of the list. */
-  extent: 'total' | 'pages' | 'nothing';
+  /** What a page says about the length of the list: nothing, the truth, or that the list is the page. */
+  extent: 'total' | 'pages' | 'nothing' | 'one-page';
   readonly [Symbol.asyncDispose]: () => Promise<void>;
 }
 
@@ -94,7 +94,12 @@ export async function startPlainService(): Promise<PlainService> {
       const size = Math.min(asked, service.maxPageSize);
       const listed = service.filtersByTime ? orders.filter((order) => isInTime(order, searchParams)) : orders;
       const total = listed.length;
-      const extent = { total: { total }, pages: { pages: Math.ceil(total / size) }, nothing: {} };
+      const extent = {
+        total: { total },
+        pages: { pages: Math.ceil(total / size) },
+        nothing: {},
+        'one-page': { pages: 1 },
+      };
       return json({
         orders: listed.slice((page - 1) * size, page * size),
         ...extent[service.extent],

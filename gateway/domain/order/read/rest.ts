@@ -124,14 +124,17 @@ async function* walkRows<Row>(
   }
 }
 
-/** A short page is the last one, unless `pages` or the total of the service is larger than what was read. */
+/**
+ * A short page is the last one, unless `pages` or the total of the service is larger than what was read. A full page is
+ * never the last one: some totals count the page alone.
+ */
 export function isLastPage(
   { rows, pages, totalSent }: Page<unknown>,
   { page, count }: { readonly page: number; readonly count: number },
 ): boolean {
   if (rows.length === 0) return true;
-  if (pages !== null) return page >= pages;
-  return rows.length < maxOrderPage && count >= (totalSent ?? 0);
+  if (rows.length >= maxOrderPage) return false;
+  return pages === null ? count >= (totalSent ?? 0) : page >= pages;
 }
 
 /** Like `walkSentOrders`, as orders. */
