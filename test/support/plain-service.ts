@@ -93,16 +93,9 @@ export async function startPlainService(): Promise<PlainService> {
       const [page, asked] = [Number(searchParams.get('page') ?? 1), Number(searchParams.get('size') ?? 50)];
       const size = Math.min(asked, service.maxPageSize);
       const listed = service.filtersByTime ? orders.filter((order) => isInTime(order, searchParams)) : orders;
-      const total = listed.length;
-      const extent = {
-        total: { total },
-        pages: { pages: Math.ceil(total / size) },
-        nothing: {},
-        'one-page': { pages: 1 },
-      };
       return json({
         orders: listed.slice((page - 1) * size, page * size),
-        ...extent[service.extent],
+        ...describeExtent(service.extent, listed.length, size),
         page,
         size,
       });
@@ -133,6 +126,11 @@ export async function startPlainService(): Promise<PlainService> {
       server.close();
     },
   });
+}
+
+function describeExtent(extent: PlainService['extent'], total: number, size: number): object {
+  const pages = { pages: Math.ceil(total / size) };
+  return { total: { total }, pages, nothing: {}, 'one-page': { pages: 1 } }[extent];
 }
 
 function isInTime(order: PlainOrder, query: URLSearchParams): boolean {
