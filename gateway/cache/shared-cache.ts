@@ -259,7 +259,7 @@ class Load<Value> {
     return new Promise((resolve, reject) => {
       const leave = () => {
         this.#waiters.delete(waiter);
-        if (this.#waiters.size === 0) this.#abort.abort();
+        if (this.#waiters.size === 0) this.#abort.abort(signal?.reason);
         reject(signal?.reason);
       };
       const detach = end === undefined ? null : () => resolve(end);

@@ -48,6 +48,12 @@ export interface UpstreamOptions {
 /** Writes are never retried, because the service has no idempotency for most of them (specification, Endpoints). */
 const readAttempts = 3;
 
+interface RunOptions {
+  readonly maxAttempts?: number;
+  /** Aborts when nobody waits any more: there is no further attempt. */
+  readonly left?: AbortSignal | null;
+}
+
 /** The timeout of a call, its retries included. */
 export const callTimeoutMs = 15_000;
 
@@ -230,11 +236,11 @@ export class Upstream {
 
   #fetch(call: UpstreamCall, left: AbortSignal | null): Promise<Fetched> {
     const { otherPath } = call;
-    return this.#run(call, (timeLeft) =>
+    const attempt = (timeLeft: () => number) =>
       otherPath === undefined
         ? this.#attempt(call, { ms: timeLeft(), left })
-        : this.#choosePath(call, otherPath, (chosen) => this.#attempt(chosen, { ms: timeLeft(), left })),
-    );
+        : this.#choosePath(call, otherPath, (chosen) => this.#attempt(chosen, { ms: timeLeft(), left }));
+    return this.#run(call, attempt, { left });
   }
 
   #attempt(call: UpstreamCall, limits: Omit<ExchangeLimits, 'maxBytes'>): Promise<Fetched> {
@@ -283,7 +289,7 @@ export class Upstream {
   async #run<Result>(
     call: UpstreamCall,
     attempt: (timeLeft: () => number) => Promise<Result>,
-    { maxAttempts } = { maxAttempts: readAttempts },
+    { maxAttempts = readAttempts, left = null }: RunOptions = {},
   ): Promise<Result> {
     const { attemptMs, deadlineMs, retryDelayMs: baseDelayMs, onCall, onFailure } = this.#options;
     const startedAt = performance.now();
@@ -295,7 +301,7 @@ export class Upstream {
         onCall?.(call.operation, 'ok', (performance.now() - startedAt) / 1000);
         return result;
       } catch (error) {
-        const isLast = attempts === maxAttempts;
+        const isLast = attempts === maxAttempts || left?.aborted === true;
         const pauseMs = isLast ? null : pauseBeforeRetry(error, { attempts, deadline, baseDelayMs });
         if (pauseMs === null) {
           onCall?.(call.operation, codeOf(error), (performance.now() - startedAt) / 1000);
