@@ -8,8 +8,8 @@ export interface Folder extends Disposable {
 }
 
 /** A folder of its own for one test, gone with it. */
-export function makeFolder(): Folder {
-  const path = mkdtempSync(join(tmpdir(), 'labgraph-'));
+export function makeFolder(parent: string = tmpdir()): Folder {
+  const path = mkdtempSync(join(parent, 'labgraph-'));
   return {
     path,
     file: (name) => join(path, name),
