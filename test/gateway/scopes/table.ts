@@ -263,8 +263,8 @@ const table: Readonly<Record<string, Row>> = {
   UndoRefused: 'code message user',
   UnknownEvent: 'clientUserId cursor payload receivedAt teamId type user userId',
   User: {
-    shown: 'clientUserId createdAt id nodeId orders teamId',
-    hidden: 'connectedSources fallbackTimeZone ingestionEnd ingestionStart',
+    shown: 'clientUserId id nodeId orders teamId',
+    hidden: 'connectedSources createdAt fallbackTimeZone ingestionEnd ingestionStart',
     'read:profile': 'connections demographics fallbackBirthDate historicalPulls',
     'read:health': 'healthSamples healthSummaries',
   },
