@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { createGateway } from '../../gateway/gateway.ts';
 import { createLog } from '../../gateway/log.ts';
+import { shippingDetails } from '../sandbox/support.ts';
 import { gatewayKey, graphqlRequest, readTestConfig } from '../support/lab.ts';
 import {
   type PlainService,
@@ -18,15 +19,6 @@ const createTestkitAs = (idempotencyKey: string) => `mutation { createTestkitOrd
     state: "AZ", zip: "85004", country: "US", phoneNumber: "+16025550100" }
 }) { __typename ... on OrderCreated { order { id labTest { id name } markers { totalCount } } } ... on UserError { code } } }`;
 const createTestkit = createTestkitAs('plain-1');
-/** What `createTestkit` ships to. */
-const shipping = {
-  receiver_name: 'Avery Sample',
-  first_line: '100 Example Street',
-  city: 'Phoenix',
-  state: 'AZ',
-  zip: '85004',
-  country: 'US',
-};
 
 async function openGateway(service: PlainService) {
   const config = readTestConfig({ SERVICE_URL: service.url, EVENT_LOG: 'memory:' });
@@ -143,7 +135,7 @@ describe('of several equal orders', () => {
   test('none is chosen where two may be of a lost call, and it is never placed again', async () => {
     await using service = await startPlainService();
     await using gateway = await openGateway(service);
-    service.orders.push(plainOrder(100, userId, { shipping }));
+    service.orders.push(plainOrder(100, userId, { shipping: shippingDetails }));
     service.spoiltAnswer = { status: 500, body: '' };
     const answers = [await gateway.query(createTestkit), await gateway.query(createTestkit)];
     expect(answers.map(({ errors }) => errors?.[0].extensions)).toEqual([

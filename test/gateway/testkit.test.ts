@@ -92,14 +92,18 @@ test('the same key of another caller is another key', async () => {
   expect(one.order.id).not.toBe(two.order.id);
 });
 
-test('a lost answer is recovered: the caller gets the order that was made', async () => {
-  await using lab = await startLab();
-  lab.sandbox.faults.add({
+function loseNextAnswer({ sandbox }: Lab): void {
+  sandbox.faults.add({
     method: 'POST',
     path: '/v3/order/testkit',
     times: 1,
     effect: { kind: 'lostAnswer' },
   });
+}
+
+test('a lost answer is recovered: the caller gets the order that was made', async () => {
+  await using lab = await startLab();
+  loseNextAnswer(lab);
   const before = lab.sandbox.orders().length;
   const created = await create(lab);
   const again = await create(lab);
@@ -122,12 +126,7 @@ test('a lost answer is recovered by its reference, among equal orders that were 
   const headers = { 'x-service-api-key': serviceKey, 'content-type': 'application/json' };
   const placed = await fetch(`${lab.serviceUrl}/v3/order/testkit`, { method: 'POST', headers, body });
   const { order } = (await placed.json()) as { readonly order: { readonly id: string } };
-  lab.sandbox.faults.add({
-    method: 'POST',
-    path: '/v3/order/testkit',
-    times: 1,
-    effect: { kind: 'lostAnswer' },
-  });
+  loseNextAnswer(lab);
   const before = lab.sandbox.orders().length;
   const created = await create(lab);
   expect(created.__typename).toBe('OrderCreated');

@@ -1,3 +1,4 @@
+import { shippingDetails } from '../sandbox/support.ts';
 import { type Lab, serviceKey } from './lab.ts';
 
 /** Writes the connection itself, with further arguments. */
@@ -43,16 +44,6 @@ function at<Item>(items: readonly Item[], index: number): Item {
   if (item === undefined) throw new Error(`The world has no item ${index}.`);
   return item;
 }
-
-const shippingDetails = {
-  receiver_name: 'Avery Sample',
-  first_line: '100 Example Street',
-  city: 'Phoenix',
-  state: 'AZ',
-  zip: '85004',
-  country: 'US',
-  phone_number: '+16025550100',
-};
 
 const userIdOf = (lab: Lab, index = 0) => at(lab.sandbox.users(), index).userId;
 const kitOf = (lab: Lab) =>

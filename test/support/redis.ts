@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, rmSync } from 'node:fs';
+import { existsSync, rmSync, statfsSync } from 'node:fs';
 import process from 'node:process';
 import { createInterface } from 'node:readline';
 import { createClient } from '@redis/client';
@@ -30,7 +30,14 @@ const swift = ['--repl-diskless-sync-delay', '0'];
 const durable = ['--appendonly', 'yes', '--appendfsync', 'always', '--maxmemory-policy', 'noeviction'];
 
 /** Files in memory: a server syncs each write, and a disk that is busy for seconds would be taken for a server that is away. */
-const inMemory = existsSync('/dev/shm') ? '/dev/shm' : undefined;
+const inMemory = hasRoom('/dev/shm') ? '/dev/shm' : undefined;
+
+/** Whether a folder is there and has a gigabyte: containers may have 64 MB of it. */
+function hasRoom(path: string): boolean {
+  if (!existsSync(path)) return false;
+  const { bavail, bsize } = statfsSync(path);
+  return bavail * bsize > 1024 ** 3;
+}
 
 /** Starts a server on a free port over a temporary folder. */
 export async function startRedis(settings: readonly string[] = durable): Promise<RedisServer> {

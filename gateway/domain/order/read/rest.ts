@@ -100,7 +100,7 @@ function narrow(
 }
 
 /** A page of a list that is walked. */
-interface Stretch<Row> {
+interface WalkedPage<Row> {
   readonly rows: readonly (Row | null)[];
   readonly isLast: boolean;
 }
@@ -113,7 +113,7 @@ async function* walkRows<Row>(
   service: Service,
   row: RowReader<Row>,
   { filter, maxPages }: { readonly filter: OrderFilter; readonly maxPages: number },
-): AsyncGenerator<Stretch<Row>> {
+): AsyncGenerator<WalkedPage<Row>> {
   let count = 0;
   for (let page = 1; page <= maxPages; page += 1) {
     const read = await listRows(service, row, filter, { page, size: maxOrderPage });
