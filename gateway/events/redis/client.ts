@@ -11,17 +11,34 @@ const model = createClient({
 /** Of a command. */
 export type Argument = string | Buffer;
 
-export interface RedisTimeouts {
-  readonly connectMs: number;
-  /** How long a connection may be silent. It also ends a handshake without an answer. */
-  readonly silenceMs: number;
+/**
+ * A client that is connected once: it does not reconnect, and queues nothing without a connection. Its texts are Buffers.
+ * Only the connection has a timeout here: whoever sends a command waits for its answer with `within`.
+ */
+export function createRedisClient(url: string, connectTimeout: number) {
+  // All clients share the class of the model.
+  return model.duplicate({ url, socket: { connectTimeout, reconnectStrategy: false } });
 }
 
-/** A client that is connected once: it does not reconnect, and queues nothing without a connection. Its texts are Buffers. */
-export function createRedisClient(url: string, { connectMs, silenceMs }: RedisTimeouts) {
-  // All clients share the class of the model.
-  return model.duplicate({
-    url,
-    socket: { connectTimeout: connectMs, socketTimeout: silenceMs, reconnectStrategy: false },
-  });
+export class CommandTimeout extends Error {}
+
+const ticks = 6;
+
+/**
+ * Waits for an answer. Only time in which this process runs counts: a machine that stood still wakes to timers that are
+ * over and to answers that it has not read, and timers come first. So the limit is counted in ticks, and a standstill is one.
+ * @throws CommandTimeout
+ */
+export async function within<T>(limitMs: number, answer: Promise<T>): Promise<T> {
+  const late = Promise.withResolvers<never>();
+  let count = 0;
+  const timer = setInterval(() => {
+    count += 1;
+    if (count === ticks) late.reject(new CommandTimeout(`No answer in ${limitMs} ms.`));
+  }, limitMs / ticks);
+  try {
+    return await Promise.race([answer, late.promise]);
+  } finally {
+    clearInterval(timer);
+  }
 }

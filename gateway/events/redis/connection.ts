@@ -1,14 +1,14 @@
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
 import { ErrorReply } from '@redis/client';
 import { GatewayError } from '../../errors.ts';
-import { type Argument, createRedisClient } from './client.ts';
+import { type Argument, CommandTimeout, createRedisClient, within } from './client.ts';
 import { scripts } from './scripts.ts';
 import { nameOf, type RedisServer } from './server.ts';
 
 /** How long a command or a handshake may take, in milliseconds: the sender of a webhook waits for 15 s. */
 const commandMs = 1500;
-/** The end of the log is asked for twice a second: a working connection is never silent for that long. */
-const silenceMs = 3000;
+/** The same for the first connection of a start, which nobody waits for. */
+const startMs = 3000;
 const maxBackoffMs = 1000;
 
 export interface ConnectionOptions {
@@ -63,7 +63,7 @@ export class RedisConnection {
   static async open(options: ConnectionOptions): Promise<RedisConnection> {
     const connection = new RedisConnection(options);
     try {
-      await connection.#connect(silenceMs);
+      await connection.#connect(startMs);
       return connection;
     } catch (cause) {
       const message = describeRefusal(options.server.name, cause);
@@ -115,7 +115,7 @@ export class RedisConnection {
 
   async #connect(limitMs = commandMs): Promise<void> {
     const url = await this.#locate();
-    const client = createRedisClient(url, { connectMs: limitMs, silenceMs });
+    const client = createRedisClient(url, limitMs);
     client.on('error', (error: unknown) => this.#lose(client, error));
     try {
       // A stopped server accepts the connection and does not answer.
@@ -187,18 +187,6 @@ export function isAnswer(error: unknown): boolean {
 
 function isReply(cause: unknown, kind: string): boolean {
   return cause instanceof ErrorReply && cause.message.startsWith(kind);
-}
-
-class CommandTimeout extends Error {}
-
-async function within<T>(limitMs: number, answer: Promise<T>): Promise<T> {
-  const late = Promise.withResolvers<never>();
-  const timer = setTimeout(() => late.reject(new CommandTimeout(`No answer in ${limitMs} ms.`)), limitMs);
-  try {
-    return await Promise.race([answer, late.promise]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 /** Jittered, so that several gateways do not reconnect at the same time. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { createRedisClient } from './client.ts';
+import { createRedisClient, within } from './client.ts';
 import { redisText } from './codec.ts';
 
 /** How long a sentinel may take, in milliseconds. */
@@ -56,12 +56,14 @@ async function askSentinels(urls: readonly string[], primary: string): Promise<[
 }
 
 async function askSentinel(url: string, primary: string): Promise<[string, string]> {
-  const client = createRedisClient(url, { connectMs: sentinelMs, silenceMs: sentinelMs });
-  // An answer that never comes ends with the socket's timeout.
+  const client = createRedisClient(url, sentinelMs);
   client.on('error', () => undefined);
-  try {
+  const ask = async () => {
     await client.connect();
-    return addressShape.parse(await client.sendCommand(['SENTINEL', 'GET-MASTER-ADDR-BY-NAME', primary]));
+    return await client.sendCommand(['SENTINEL', 'GET-MASTER-ADDR-BY-NAME', primary]);
+  };
+  try {
+    return addressShape.parse(await within(sentinelMs, ask()));
   } finally {
     if (client.isOpen) client.destroy();
   }

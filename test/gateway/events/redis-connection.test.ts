@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { RedisConnection } from '../../../gateway/events/redis/connection.ts';
 import { toRedisServer } from '../../../gateway/events/redis/server.ts';
 import { listenAnywhere } from '../../support/listening.ts';
+import { startRedis } from '../../support/redis.ts';
 
 test('a connection gives up a server that begins an answer and does not end it', async () => {
   const server = createServer((socket) => {
@@ -17,4 +18,17 @@ test('a connection gives up a server that begins an answer and does not end it',
   const opening = RedisConnection.open({ server: redis, group: new Set() });
   await expect(opening).rejects.toMatchObject({ code: 'EVENT_LOG_UNAVAILABLE' });
   server.close();
+});
+
+test('a command that was answered while the process stood still is not given up, and its connection stays', async () => {
+  await using server = await startRedis();
+  const states: unknown[] = [];
+  const options = { server: toRedisServer(server.newUrl()), group: new Set<RedisConnection>() };
+  const connection = await RedisConnection.open({ ...options, onState: (state) => states.push(state) });
+  const answer = connection.send(['PING']);
+  // Longer than any timeout of a connection.
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 3500);
+  expect(await answer).toBe('PONG');
+  connection.close();
+  expect(states).toEqual([]);
 });

@@ -79,10 +79,9 @@ async function deliver(log: EventLog, id: string): Promise<void> {
 }
 
 test('clients of several addresses share one class: the library would build one for each attempt', () => {
-  const timeouts = { connectMs: 1000, silenceMs: 1000 };
-  const [one, other] = [7001, 7002].map((port) => createRedisClient(`redis://127.0.0.1:${port}`, timeouts));
+  const [one, other] = [7001, 7002].map((port) => createRedisClient(`redis://127.0.0.1:${port}`, 1000));
   expect(one?.constructor).toBe(other?.constructor);
-  const secure = createRedisClient('rediss://user:word@127.0.0.1:7003/4', timeouts);
+  const secure = createRedisClient('rediss://user:word@127.0.0.1:7003/4', 1000);
   expect(secure.constructor).toBe(one?.constructor);
 });
 
