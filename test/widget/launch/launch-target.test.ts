@@ -1,9 +1,10 @@
 import { describe, expect, test, vi } from 'vitest';
+import { createPortalClient } from '../../../widget/src/client/client.ts';
 import '../../../widget/src/languages/ar.ts';
 import { FakeGateway } from '../support/fake-gateway.ts';
-import { mountLaunch } from '../support/launch.ts';
+import { mountLaunch, recordEvents } from '../support/launch.ts';
 import { ORDER_ID } from '../support/orders.ts';
-import { find, nextEvent, readScreen, untilLabel } from '../support/page.ts';
+import { find, mount, nextEvent, readScreen, untilLabel } from '../support/page.ts';
 import { OpenedTabs } from '../support/tabs.ts';
 
 const OTHER_ID = '00000000-0000-4000-8000-0000000000ff';
@@ -23,6 +24,9 @@ describe('the link that replaces a tab', () => {
     { orderId: OTHER_ID },
     { endpoint: 'https://other.test/graphql' },
     { disabled: true },
+    // Another person.
+    { tokenProvider: () => 'other' },
+    { client: createPortalClient({ endpoint: 'https://other.test/graphql', tokenProvider: () => 'other' }) },
   ])('goes when the element has another target: %o', async (change) => {
     using gateway = new FakeGateway();
     using tabs = new OpenedTabs();
@@ -45,6 +49,59 @@ describe('the link that replaces a tab', () => {
 
     const words = ['.fs-exclude', '.rr-block', '.sentry-block', '.ph-no-capture', '[data-dd-privacy=hidden]'];
     expect(words.filter((word) => !link.matches(word))).toEqual([]);
+  });
+});
+
+/** What a page does when somebody else signs in. */
+const CHANGES_OF_PERSON: Readonly<
+  Record<string, (element: HTMLElementTagNameMap['portal-launch'], around: Element) => void>
+> = {
+  'its own tokenProvider': (element) => {
+    element.tokenProvider = () => 'other';
+  },
+  "the gateway's tokenProvider": (_element, around) => {
+    Object.assign(around, { tokenProvider: () => 'other' });
+  },
+  'another gateway around it': (element, around) => {
+    const { endpoint } = around as HTMLElementTagNameMap['portal-gateway'];
+    mount('portal-gateway', { endpoint }).append(element);
+  },
+};
+
+describe.each(Object.entries(CHANGES_OF_PERSON))('another person: %s', (_, change) => {
+  test('ends the launch under way, and its tab with it', async () => {
+    using gateway = new FakeGateway();
+    using tabs = new OpenedTabs();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    gateway.portalGate = promise;
+    const { endpoint } = gateway;
+    const around = mount('portal-gateway', { endpoint, tokenProvider: () => 'token' });
+    const element = mount('portal-launch', { status: 'none' }, around);
+    const events = recordEvents(element);
+    const launch = element.launch();
+
+    change(element, around);
+    await vi.waitFor(() => expect(element.phase).toBe('idle'));
+    resolve();
+    await launch;
+
+    expect([tabs.newest.closed, events]).toEqual([true, ['portal-before-launch {"orderId":null}']]);
+  });
+
+  test('takes the error of a launch away', async () => {
+    using gateway = new FakeGateway();
+    using _tabs = new OpenedTabs();
+    gateway.portalResult = { __typename: 'PortalUrlRejected', demographicsMissing: true };
+    const { endpoint } = gateway;
+    const around = mount('portal-gateway', { endpoint, tokenProvider: () => 'token' });
+    const element = mount('portal-launch', { status: 'none' }, around);
+    await element.launch();
+    await element.updateComplete;
+    expect(readScreen(element)).toContain('personal details');
+
+    change(element, around);
+
+    await vi.waitFor(() => expect(readScreen(element)).toBe('Open patient portal'));
   });
 });
 

@@ -63,4 +63,28 @@ describe('the report', () => {
     expect(element.lastError ?? null).toEqual(code && expect.objectContaining({ code, requestId }));
     expect(opened).toEqual([]);
   });
+
+  test('of the person before is not downloaded for the next', async () => {
+    using gateway = new FakeGateway();
+    const opened = watchLinks();
+    gateway.order = complete();
+    const { promise, resolve } = Promise.withResolvers<unknown>();
+    gateway.documentResult = promise;
+    const element = mountResults(gateway);
+    await untilPhase(element, 'ready');
+    find(element, 'button.download').click();
+    await vi.waitFor(() => expect(gateway.requests.at(-1)?.operation).toBe('PortalDocument'));
+
+    element.tokenProvider = () => 'other';
+    await vi.waitFor(() => expect(gateway.requests.at(-1)?.token).toBe('other'));
+    await untilPhase(element, 'ready');
+    find(element, 'button.download').click();
+    resolve({ __typename: 'DocumentTicket', url: '/documents/ticket-1' });
+    await vi.waitFor(() => expect(readScreen(element)).toContain('The report is being downloaded.'));
+
+    expect(gateway.requests.slice(-1).map(({ operation, token }) => [operation, token])).toEqual([
+      ['PortalDocument', 'other'],
+    ]);
+    expect(opened).toHaveLength(1);
+  });
 });

@@ -153,7 +153,7 @@ export class FakeGateway implements SocketServer, Disposable {
       const found = order && { id: order.id, status: order.status, ...part };
       return Response.json(await (this.resultAnswers.shift() ?? { data: { order: found } }));
     },
-    PortalDocument: () => Response.json({ data: { document: this.documentResult } }),
+    PortalDocument: async () => Response.json({ data: { document: await this.documentResult } }),
     PortalTicket: () => Response.json({ data: { launch: this.ticketResult } }),
   };
 }

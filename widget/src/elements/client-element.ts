@@ -34,6 +34,13 @@ const TIME_FOR_ENDPOINT_MS = 3000;
 /** Where an element shows an error: one of each at a time. */
 export type ErrorPlace = 'status' | 'launch' | 'results';
 
+/** What an element shows: an order of a gateway, for the person whose token comes from this source. */
+export interface Aim {
+  readonly orderId: string | null;
+  readonly endpoint: string;
+  readonly source: object;
+}
+
 /** Base of every element that shows something: its gateway and client, its texts, its errors, the frame around it. */
 export abstract class ClientElement extends WidgetElement {
   static override styles: CSSResultGroup = unsafeCSS(styles);
@@ -57,6 +64,7 @@ export abstract class ClientElement extends WidgetElement {
   declare strings: PartialStrings | null;
 
   protected gateway: PortalGateway | null = null;
+  #aim: Aim | null = null;
   readonly #shownErrors = new Map<ErrorPlace, PortalErrorReport>();
   #lastError: PortalErrorReport | null = null;
   #isEndpointDue = false;
@@ -109,9 +117,14 @@ export abstract class ClientElement extends WidgetElement {
     leaveClients(this);
   }
 
-  /** Identifies the order and the gateway; when it changes, nothing shown before is valid. */
-  protected get aim(): string {
-    return `${this.orderId} ${this.#address}`;
+  /** The same object until one of the three changes; then nothing shown before is valid. */
+  protected get aim(): Aim {
+    const { orderId } = this;
+    // Elements that ask by event ask the same page, so they share too.
+    const source = this.#ownClient ?? this.#provider ?? this.gateway ?? document;
+    const aim = { orderId, endpoint: this.#address, source };
+    if (differ(aim, this.#aim)) this.#aim = aim;
+    return this.#aim ?? aim;
   }
 
   /** The language of the texts: the page's, or English where the page's is not there. */
@@ -131,16 +144,9 @@ export abstract class ClientElement extends WidgetElement {
 
   /** @throws PortalError ENDPOINT_INVALID, also where there is no endpoint at all */
   protected getClient(): PortalClient {
-    const { gateway } = this;
-    if (this.#ownClient) return this.#ownClient;
-    const provider = this.tokenProvider ?? gateway?.tokenProvider;
-    // Elements that ask by event ask the same page, so they share too.
-    const source = provider ?? gateway ?? document;
-    return joinClient(
-      this,
-      { endpoint: this.#address, source },
-      (user) => provider ?? askPage(gateway ?? user),
-    );
+    const { aim, gateway } = this;
+    const provider = this.#provider;
+    return this.#ownClient ?? joinClient(this, aim, (user) => provider ?? askPage(gateway ?? user));
   }
 
   /** Makes an error known: event, `lastError`, screen readers, and in its place on screen unless the host cancelled it. */
@@ -171,6 +177,10 @@ export abstract class ClientElement extends WidgetElement {
   /** The address of the gateway; empty where the page names none. */
   get #address(): string {
     return this.endpoint || this.gateway?.endpoint || '';
+  }
+
+  get #provider(): TokenProvider | null {
+    return this.tokenProvider ?? this.gateway?.tokenProvider ?? null;
   }
 
   /** The host's client. An endpoint of the element's own counts more than a client of the gateway around it. */
@@ -211,6 +221,12 @@ export abstract class ClientElement extends WidgetElement {
 
   /** The current content. */
   protected abstract drawing(): Drawing;
+}
+
+/** Whether two of a kind differ in a value. */
+export function differ<Value extends object>(one: Value, other: Value | null): boolean {
+  for (const key in one) if (one[key] !== other?.[key]) return true;
+  return false;
 }
 
 /** A provider that asks the page by event, on behalf of this element. */

@@ -4,7 +4,7 @@ import type { OrderFeed } from '../live/order-feed.ts';
 import type { ConnectionState, OrderListener, StatusSource } from '../live/order-listener.ts';
 import { DEFAULT_POLL_SECONDS } from '../live/poll-interval.ts';
 import { emit } from '../page/events.ts';
-import { ClientElement } from './client-element.ts';
+import { type Aim, ClientElement, differ } from './client-element.ts';
 
 /** What an element reads from the gateway, and where it shows that this failed. */
 type Read = 'status' | 'results';
@@ -38,7 +38,7 @@ export abstract class OrderElement extends ClientElement {
   #isPaused = false;
   /** The feed that has been read once for `live="off"`. */
   #readOnce: OrderFeed | null = null;
-  #lastAim: string | null = null;
+  #lastAim: Aim | null = null;
   /** The code of the last failure of each read. */
   readonly #failing = new Map<Read, string>();
 
@@ -119,7 +119,7 @@ export abstract class OrderElement extends ClientElement {
     this.#want(wish);
     // Listeners of the page may have set a property meanwhile, and Lit does not update again for that.
     const next = this.#readWish();
-    if (Object.keys(wish).some((key) => Reflect.get(wish, key) !== Reflect.get(next, key))) this.willUpdate();
+    if (differ(wish, next)) this.willUpdate();
   }
 
   /** When the shown order was last confirmed, in milliseconds since 1970. */
@@ -137,7 +137,7 @@ export abstract class OrderElement extends ClientElement {
     return DEFAULT_POLL_SECONDS;
   }
 
-  /** The element shows another order, or that of another gateway: nothing shown before is valid. */
+  /** The element shows another order, that of another gateway, or for another person: nothing shown before is valid. */
   protected aimChanged(): void {
     this.endFailure('status');
   }

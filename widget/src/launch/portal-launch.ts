@@ -1,4 +1,5 @@
 import { html, nothing, type PropertyDeclarations, type PropertyValues } from 'lit';
+import type { Aim } from '../elements/client-element.ts';
 import { type Drawing, drawError } from '../elements/drawing.ts';
 import { toPortalError } from '../gateway/errors.ts';
 import { WAIT_LIMIT_MS } from '../gateway/token.ts';
@@ -31,8 +32,8 @@ export class PortalLaunch extends PortalElement {
   #phase: 'idle' | 'opening' | 'link' = 'idle';
   /** Set only while the link is on screen: at most a minute, for one click. Null for `post`: its ticket is issued by the click. */
   #linkUrl: string | null = null;
-  /** The order and gateway of the launch in progress, or of its link. */
-  #aim = '';
+  /** Of the last launch, and of its link. */
+  #aim: Aim | null = null;
   #linkEnd: ReturnType<typeof setTimeout> | undefined;
   /** Aborts the launch in progress. */
   #launch = new AbortController();
@@ -146,8 +147,11 @@ export class PortalLaunch extends PortalElement {
   }
 
   protected override willUpdate(): void {
-    // The link belongs to the order and gateway of the click. If they change, it is removed.
-    if (this.#phase === 'link' && (this.disabled || this.#aim !== this.aim)) this.#reset();
+    const { aim } = this;
+    // The link belongs to the order and gateway of the click. If they change, it is removed. A launch was for one person.
+    const isOver =
+      this.#phase === 'link' ? this.disabled || this.#aim !== aim : this.#aim?.source !== aim.source;
+    if (isOver) this.#reset();
     super.willUpdate();
   }
 

@@ -153,8 +153,8 @@ export class PortalResults extends OrderElement {
     } catch (cause) {
       this.fail(toPortalError(cause, 'NETWORK'), null);
     }
-    // Another order: its report was not asked for.
-    this.#setReport(aim === this.aim ? state : null);
+    // Another order or person: this report was not asked for.
+    if (aim === this.aim) this.#setReport(state);
   }
 
   #setReport(state: ReportState | null): void {
