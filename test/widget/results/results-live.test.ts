@@ -1,4 +1,4 @@
-import { describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { fakeResults } from '../../../widget/src/testing/fake-results.ts';
 import { FakeGateway } from '../support/fake-gateway.ts';
 import { kitAfter, ORDER_ID, wireStatus } from '../support/orders.ts';
@@ -73,6 +73,43 @@ describe('live', () => {
 
     expect(element.phase).toBe('loading');
   });
+});
+
+describe('results that are not there yet', () => {
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  });
+
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  test.each(['before the answer', 'after the answer'])(
+    'are read again by an element that was out of view meanwhile, from %s on',
+    async (moment) => {
+      using gateway = new FakeGateway();
+      gateway.order = complete();
+      const answer = Promise.withResolvers<object>();
+      gateway.resultAnswers.push(answer.promise);
+      const element = mountResults(gateway);
+      await vi.waitFor(() => expect(readsOf(gateway)).toHaveLength(1));
+      const leave = async () => {
+        element.pause();
+        await element.updateComplete;
+      };
+
+      if (moment === 'before the answer') await leave();
+      answer.resolve({ data: { order: { id: ORDER_ID, results: null } } });
+      await untilPhase(element, 'none');
+      if (moment === 'after the answer') await leave();
+      vi.advanceTimersByTime(30_000);
+      const readMeanwhile = readsOf(gateway).length;
+      element.resume();
+
+      await untilPhase(element, 'ready');
+      expect(readMeanwhile).toBe(1);
+    },
+  );
 });
 
 describe('a token without read:results', () => {

@@ -38,6 +38,8 @@ export class ResultsReader {
   #results: Results | null | undefined;
   #reading: AbortController | null = null;
   #again: ReturnType<typeof setTimeout> | undefined;
+  /** To be read again as soon as the order is followed. */
+  #isDue = false;
 
   constructor(listener: ResultsListener) {
     this.#listener = listener;
@@ -53,7 +55,8 @@ export class ResultsReader {
     const last = this.#wish;
     this.#wish = next;
     if (!isSame(last, next)) this.#drop();
-    if (next && (this.#reading === null || last?.version !== next.version)) void this.read();
+    const isDue = this.#isDue && next?.isFollowed;
+    if (next && (this.#reading === null || last?.version !== next.version || isDue)) void this.read();
   }
 
   /** Reads the results now. Never rejects. */
@@ -87,12 +90,15 @@ export class ResultsReader {
   }
 
   #readLater(): void {
-    if (!this.#wish?.isFollowed) return;
-    this.#again = setTimeout(() => this.#wish?.isFollowed && this.read(), AGAIN_MS);
+    this.#again = setTimeout(() => {
+      this.#isDue = true;
+      this.want(this.#wish);
+    }, AGAIN_MS);
   }
 
   #stop(): void {
     clearTimeout(this.#again);
+    this.#isDue = false;
     this.#reading?.abort();
   }
 
