@@ -1,8 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { announce } from '../../../widget/src/page/announcer.ts';
+import { fakeResults } from '../../../widget/src/testing/fake-results.ts';
 import { FakeGateway } from '../support/fake-gateway.ts';
 import { kitAfter, ORDER_ID } from '../support/orders.ts';
-import { mount, untilLabel } from '../support/page.ts';
+import { mount, recordAnnouncements, untilLabel } from '../support/page.ts';
+import { mountResults, readRows, untilPhase } from '../support/results.ts';
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
@@ -12,14 +14,6 @@ afterEach(() => {
   vi.runAllTimers();
   vi.useRealTimers();
 });
-
-/** Everything said through `ariaNotify`, whether or not this browser has it. */
-function recordAnnouncements(): string[] {
-  const said: string[] = [];
-  const value = (text: string) => said.push(text);
-  Object.defineProperty(Element.prototype, 'ariaNotify', { value, configurable: true });
-  return said;
-}
 
 describe('the announcer', () => {
   test('says within a second what many have to say, and of each only the last', () => {
@@ -54,6 +48,34 @@ describe('the announcer', () => {
 
     expect(said).toEqual([
       'Order status: Registered. Take your sample as the kit’s instructions say, then send it to the lab.',
+    ]);
+  });
+
+  test('says each change of the results on screen, and nothing after a read that changes none', async () => {
+    const said = recordAnnouncements();
+    using gateway = new FakeGateway();
+    const partial = (count: number) => {
+      const { biomarkers, metadata } = fakeResults();
+      return fakeResults({
+        biomarkers: biomarkers.slice(0, count),
+        metadata: { ...metadata, statusRaw: 'partial' },
+      });
+    };
+    gateway.results = null;
+    const element = mountResults(gateway);
+    await untilPhase(element, 'none');
+
+    for (const results of [partial(2), partial(3), partial(3), fakeResults(), fakeResults({ missing: [] })]) {
+      gateway.results = results;
+      said.push(`${readRows(element).length} rows`);
+      await element.refresh();
+      vi.advanceTimersByTime(1000);
+    }
+
+    const changed = 'Your results have changed.';
+    expect(said).toEqual([
+      ...['0 rows', 'The first of your results are here.', '2 rows', changed, '3 rows'],
+      ...['3 rows', changed, '8 rows', changed],
     ]);
   });
 

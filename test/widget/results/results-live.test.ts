@@ -8,6 +8,10 @@ import { complete, FORBIDDEN, mountResults, readRows, untilPhase } from '../supp
 const readsOf = (gateway: FakeGateway) =>
   gateway.requests.filter(({ operation }) => operation === 'PortalResults');
 
+afterEach(() => {
+  vi.useRealTimers();
+});
+
 describe('live', () => {
   test('results are read again when the order changes, and what was asked before comes too late', async () => {
     using gateway = new FakeGateway();
@@ -78,10 +82,6 @@ describe('live', () => {
 describe('results that are not there yet', () => {
   beforeEach(() => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-  });
-
-  afterEach(() => {
-    vi.useRealTimers();
   });
 
   test.each(['before the answer', 'after the answer'])(

@@ -69,3 +69,11 @@ export function find(element: Element, selector: string): HTMLElement {
   if (!found) throw new Error(`Nothing fits ${selector}.`);
   return found;
 }
+
+/** Everything said through `ariaNotify`, whether or not this browser has it. */
+export function recordAnnouncements(): string[] {
+  const said: string[] = [];
+  const value = (text: string) => said.push(text);
+  Object.defineProperty(Element.prototype, 'ariaNotify', { value, configurable: true });
+  return said;
+}

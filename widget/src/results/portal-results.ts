@@ -182,14 +182,10 @@ export class PortalResults extends OrderElement {
     this.endFailure('results');
     this.requestUpdate();
     const { changed, here, partlyHere } = { ...english, ...this.texts.results };
-    if (previous === undefined || !results || stateOf(results) === stateOf(previous)) return;
+    if (previous === undefined || !results || JSON.stringify(results) === JSON.stringify(previous)) return;
     const arrived = results.head.completeness === 'partial' ? partlyHere : here;
     announce(this, previous ? changed : arrived);
   }
-}
-
-function stateOf(results: Results | null): string {
-  return `${results?.head.completeness} ${results?.head.isCorrected}`;
 }
 
 declare global {
