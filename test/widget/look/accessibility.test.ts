@@ -5,6 +5,7 @@ import { mountLaunch } from '../support/launch.ts';
 import { mountStatus } from '../support/order-status.ts';
 import { kitAfter, ORDER_ID, wireStatus } from '../support/orders.ts';
 import { find, mount, nextEvent, untilLabel } from '../support/page.ts';
+import { mountResults } from '../support/results.ts';
 import { OpenedTabs } from '../support/tabs.ts';
 
 beforeEach(() => {
@@ -162,5 +163,38 @@ describe('to a screen reader', () => {
     await userEvent.tab();
 
     expect(document.activeElement).toBe(element);
+  });
+});
+
+describe('focus', () => {
+  test('does not move to the button at a click on the words beside it', async () => {
+    using gateway = new FakeGateway();
+    using _tabs = new OpenedTabs();
+    const element = mountLaunch(gateway, { orderId: ORDER_ID, live: 'always' });
+    await untilLabel(element, 'Transit customer');
+
+    await userEvent.click(find(element, '.words'));
+
+    expect([document.activeElement, element.shadowRoot?.activeElement]).toEqual([document.body, null]);
+  });
+
+  test('goes to the control of an element by its focus()', async () => {
+    using gateway = new FakeGateway();
+    gateway.refusedTokens.add('token');
+    const launch = mountLaunch(gateway, { orderId: ORDER_ID, live: 'off' });
+    const results = mountResults(gateway, { live: 'off' });
+    await Promise.all([nextEvent(launch, 'portal-error'), nextEvent(results, 'portal-error')]);
+    await Promise.all([launch.updateComplete, results.updateComplete]);
+
+    const focused = [launch, results].map((element) => {
+      element.focus();
+      return element.shadowRoot?.activeElement?.textContent?.trim();
+    });
+    launch.disabled = true;
+    await launch.updateComplete;
+    launch.focus();
+
+    expect(focused).toEqual([find(launch, '.button').textContent?.trim(), 'Try again']);
+    expect(launch.shadowRoot?.activeElement).toBe(find(launch, '.retry'));
   });
 });

@@ -1,7 +1,6 @@
 import {
   type CSSResultGroup,
   html,
-  LitElement,
   nothing,
   type PropertyDeclarations,
   type PropertyValues,
@@ -44,7 +43,6 @@ export interface Aim {
 /** Base of every element that shows something: its gateway and client, its texts, its errors, the frame around it. */
 export abstract class ClientElement extends WidgetElement {
   static override styles: CSSResultGroup = unsafeCSS(styles);
-  static override shadowRootOptions = { ...LitElement.shadowRootOptions, delegatesFocus: true };
   static override properties: PropertyDeclarations = {
     endpoint: {},
     orderId: { attribute: 'order-id' },
@@ -86,6 +84,11 @@ export abstract class ClientElement extends WidgetElement {
   /** The last failure, also when it is no longer shown. */
   get lastError(): PortalErrorReport | null {
     return this.#lastError;
+  }
+
+  /** Not by `delegatesFocus`, with which a click on any of the words would focus the button too. */
+  override focus(options?: FocusOptions): void {
+    this.shadowRoot?.querySelector<HTMLElement>('button:enabled,a')?.focus(options);
   }
 
   /** Tries the way to the gateway step by step and names the first thing that is in its way. Never rejects. */

@@ -69,8 +69,7 @@ export abstract class WidgetElement extends LitElement {
   }
 
   protected override createRenderRoot(): ShadowRoot {
-    const { shadowRootOptions } = this.constructor as typeof LitElement;
-    const root = this.attachShadow(shadowRootOptions);
+    const root = this.attachShadow({ mode: 'open' });
     this.adoptedCallback();
     return root;
   }
