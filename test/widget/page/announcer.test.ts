@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { announce } from '../../../widget/src/page/announcer.ts';
 import { fakeResults } from '../../../widget/src/testing/fake-results.ts';
 import { FakeGateway } from '../support/fake-gateway.ts';
+import { mountStatus } from '../support/order-status.ts';
 import { kitAfter, ORDER_ID } from '../support/orders.ts';
 import { mount, recordAnnouncements, untilLabel } from '../support/page.ts';
 import { mountResults, readRows, untilPhase } from '../support/results.ts';
@@ -18,11 +19,11 @@ afterEach(() => {
 describe('the announcer', () => {
   test('says within a second what many have to say, and of each only the last', () => {
     const said = recordAnnouncements();
-    const [first, second] = [{}, {}];
+    const [first, second] = [document.createElement('p'), document.createElement('p')];
 
-    announce(first, 'One.');
-    announce(second, 'Two.');
-    announce(first, 'Three.');
+    announce(first, 'One.', 'en');
+    announce(second, 'Two.', 'en');
+    announce(first, 'Three.', 'en');
     vi.advanceTimersByTime(999);
     const before = [...said];
     vi.advanceTimersByTime(1);
@@ -82,9 +83,9 @@ describe('the announcer', () => {
   test('speaks through one hidden status region where the browser has no ariaNotify', () => {
     Reflect.deleteProperty(Element.prototype, 'ariaNotify');
 
-    announce({}, 'Four.');
+    announce(document.body, 'Four.', 'en');
     vi.advanceTimersByTime(1000);
-    announce({}, 'Five.');
+    announce(document.body, 'Five.', 'en');
     vi.advanceTimersByTime(1000);
 
     const regions = [...document.querySelectorAll<HTMLElement>('[role=status]')];
@@ -96,14 +97,54 @@ describe('the announcer', () => {
 
   test('announces the same words again when the status returns to them', () => {
     Reflect.deleteProperty(Element.prototype, 'ariaNotify');
-    announce({}, 'Six.');
+    announce(document.body, 'Six.', 'en');
     vi.advanceTimersByTime(1000);
     const region = document.querySelector('[role=status]');
 
-    announce({}, 'Six.');
+    announce(document.body, 'Six.', 'en');
     const before = region?.textContent;
     vi.advanceTimersByTime(1000);
 
     expect([before, region?.textContent]).toEqual(['', 'Six.']);
+  });
+
+  test.each([
+    '<dialog></dialog>',
+    '<div role="dialog"></div>',
+    '<div role="alertdialog" aria-modal="true"></div>',
+  ])('speaks inside %s where its speaker is, and outside when it is gone', (markup) => {
+    Reflect.deleteProperty(Element.prototype, 'ariaNotify');
+    using _gateway = new FakeGateway();
+    document.body.insertAdjacentHTML('beforeend', markup);
+    const dialog = document.body.lastElementChild;
+    if (dialog instanceof HTMLDialogElement) dialog.showModal();
+    const host = dialog?.appendChild(document.createElement('p'));
+    const speaker = host?.attachShadow({ mode: 'open' }).appendChild(document.createElement('p'));
+
+    announce(speaker ?? document.body, 'Seven.', 'en');
+    vi.advanceTimersByTime(1000);
+    const inside = dialog?.querySelector('[role=status]')?.textContent;
+    dialog?.remove();
+    announce(document.body, 'Eight.', 'en');
+    vi.advanceTimersByTime(1000);
+
+    const regions = [...document.querySelectorAll('[role=status]')];
+    expect([inside, ...regions.map(({ textContent }) => textContent)]).toEqual(['Seven.', 'Eight.']);
+  });
+
+  test('speaks the language of the text, also to pages that hide all but live regions', async () => {
+    Reflect.deleteProperty(Element.prototype, 'ariaNotify');
+    using gateway = new FakeGateway();
+    const element = mountStatus(gateway, { lang: 'xx' });
+    await untilLabel(element, 'Transit customer');
+
+    gateway.push('CHANGED', kitAfter(5));
+    vi.advanceTimersByTime(1000);
+
+    const region = document.querySelector('[aria-live=polite]');
+    expect([region?.textContent, region?.getAttribute('lang')]).toEqual([
+      'Order status: Registered. Take your sample as the kit’s instructions say, then send it to the lab.',
+      'en',
+    ]);
   });
 });

@@ -160,7 +160,7 @@ export abstract class ClientElement extends WidgetElement {
     this.#lastError = report;
     if (!emit(this, 'portal-error', report) || !place) return;
     this.#shownErrors.set(place, report);
-    announce(this, report.message);
+    announce(this, report.message, this.language);
     this.requestUpdate();
   }
 

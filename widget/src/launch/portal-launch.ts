@@ -74,7 +74,7 @@ export class PortalLaunch extends PortalElement {
     this.#aim = this.aim;
     if (!tab && mode === 'post') return this.#showLink(null);
     this.#setPhase('opening');
-    announce(this, texts.opening);
+    announce(this, texts.opening, this.language);
     const { signal } = this.#launch;
     try {
       const limit = AbortSignal.timeout(WAIT_LIMIT_MS);
@@ -178,7 +178,7 @@ export class PortalLaunch extends PortalElement {
   #showLink(url: string | null): void {
     this.#linkUrl = url;
     this.#setPhase('link');
-    announce(this, this.texts.blocked);
+    announce(this, this.texts.blocked, this.language);
     this.#linkEnd = setTimeout(() => this.#reset(), LINK_LIFE_MS);
   }
 

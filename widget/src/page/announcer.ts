@@ -1,3 +1,4 @@
+import { findAround } from './find-around.ts';
 import { MASKED, setMarks } from './masks.ts';
 
 const COALESCE_MS = 1000;
@@ -7,17 +8,18 @@ type AriaNotifier = Element & { ariaNotify?: (text: string) => void };
 
 let region: HTMLElement | null = null;
 /** The last text of each speaker: of two texts within a second only the second is announced. */
-const pending = new Map<object, string>();
+const pending = new Map<Element, string>();
 
-/** Announces a text to screen readers. A page has one live region; texts within a second are announced together. */
-export function announce(speaker: object, text: string): void {
+/** Announces a text in this language to screen readers. A page has one live region; texts within a second are announced together. */
+export function announce(speaker: Element, text: string, language: string): void {
   if (pending.size === 0) {
     // Screen readers announce a change only in a region that is already in the page.
-    region = findRegion();
+    region = findRegion(speaker);
     // A repeated text is announced only if the region had another text in between.
     if (region) region.textContent = '';
     setTimeout(speak, COALESCE_MS);
   }
+  if (region) region.lang = language;
   pending.set(speaker, text);
 }
 
@@ -29,18 +31,26 @@ function speak(): void {
 }
 
 /**
- * The page's live region; null where the browser can announce a text by itself. In light DOM, hidden through the CSSOM: a style
- * attribute in markup would break a strict CSP.
+ * The page's live region; null where the browser can announce a text by itself. It is where its speaker is: while a dialog is
+ * open, screen readers ignore the rest of the page.
  */
-function findRegion(): HTMLElement | null {
+function findRegion(speaker: Element): HTMLElement | null {
   if ('ariaNotify' in Element.prototype) return null;
-  if (region?.isConnected) return region;
+  const node = region ?? createRegion();
+  const place = findAround(speaker, 'dialog[open],[role*=dialog]') ?? document.body;
+  if (node.parentNode !== place) place.append(node);
+  return node;
+}
+
+/** In light DOM, hidden through the CSSOM: a style attribute in markup would break a strict CSP. */
+function createRegion(): HTMLElement {
   const node = document.createElement('div');
-  node.setAttribute('role', 'status');
+  node.role = 'status';
+  // Libraries that hide the page behind a dialog look for this one.
+  node.ariaLive = 'polite';
   setMarks(node, MASKED, true);
   // Word for word as in styles.css, which compresses well.
   node.style.cssText =
     'clip-path:inset(50%);white-space:nowrap;block-size:1px;inline-size:1px;position:absolute;overflow:hidden';
-  document.body.append(node);
   return node;
 }

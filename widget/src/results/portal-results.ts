@@ -159,7 +159,7 @@ export class PortalResults extends OrderElement {
 
   #setReport(state: ReportState | null): void {
     this.#report = state;
-    if (state) announce(this, { ...english, ...this.texts.results }[state]);
+    if (state) announce(this, { ...english, ...this.texts.results }[state], this.language);
     this.requestUpdate();
   }
 
@@ -184,7 +184,7 @@ export class PortalResults extends OrderElement {
     const { changed, here, partlyHere } = { ...english, ...this.texts.results };
     if (previous === undefined || !results || JSON.stringify(results) === JSON.stringify(previous)) return;
     const arrived = results.head.completeness === 'partial' ? partlyHere : here;
-    announce(this, previous ? changed : arrived);
+    announce(this, previous ? changed : arrived, this.language);
   }
 }
 

@@ -83,7 +83,7 @@ export abstract class PortalElement extends OrderElement {
     if (label === this.readLabel(previous.status)) return;
     const next = readNext(order, this.texts);
     const changed = this.texts.changed.replace('{status}', () => label);
-    announce(this, next ? `${changed}. ${next}` : changed);
+    announce(this, next ? `${changed}. ${next}` : changed, this.language);
     if (source === 'changed') void this.#highlight();
   }
 
