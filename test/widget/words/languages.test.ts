@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import {
   isRetryable,
   PortalError,
@@ -11,7 +11,7 @@ import { mergeStrings } from '../../../widget/src/words/strings.ts';
 import { FakeGateway } from '../support/fake-gateway.ts';
 import { mountStatus } from '../support/order-status.ts';
 import { kitAfter, wireOrder, wireStatus } from '../support/orders.ts';
-import { find, mount, readScreen, untilLabel } from '../support/page.ts';
+import { find, mount, nextEvent, readScreen, untilLabel } from '../support/page.ts';
 import '../../../widget/src/languages/ar.ts';
 import '../../../widget/src/languages/de.ts';
 import '../../../widget/src/languages/es.ts';
@@ -107,6 +107,29 @@ describe('the language of an element', () => {
     expect([before, [readScreen(element), find(element, '.frame').lang]]).toEqual([
       ['No order to show yet.', 'en'],
       ['Nog geen bestelling.', ''],
+    ]);
+  });
+
+  test('that comes later, or that the page changes, is also that of an error on screen', async () => {
+    using gateway = new FakeGateway();
+    gateway.order = null;
+    document.documentElement.lang = 'yy';
+    const element = mountStatus(gateway);
+    await nextEvent(element, 'portal-error');
+    await element.updateComplete;
+    const before = element.lastError?.message;
+
+    addLanguage('yy', { errors: { NOT_FOUND: 'Ykke fundet.' } });
+    await element.updateComplete;
+    const added = readScreen(element);
+    document.documentElement.lang = 'de';
+    await vi.waitFor(() => expect(readScreen(element)).not.toBe(added));
+
+    const { errors } = readStrings('de', null);
+    expect([added, readScreen(element)]).toEqual(['Ykke fundet.', errors.NOT_FOUND]);
+    expect([before, element.lastError?.message]).toEqual([
+      mergeStrings().errors.NOT_FOUND,
+      mergeStrings().errors.NOT_FOUND,
     ]);
   });
 

@@ -1,5 +1,5 @@
 import { html, nothing, type TemplateResult } from 'lit';
-import type { PortalErrorReport } from '../gateway/errors.ts';
+import { type PortalErrorReport, reportError } from '../gateway/errors.ts';
 import type { Strings } from '../words/strings.ts';
 
 /** A piece of a view; `nothing` draws nothing. */
@@ -26,13 +26,15 @@ interface ErrorView {
 
 /** An error in words for a patient, with a way on where trying again can help. */
 export function drawError(error: PortalErrorReport, { texts, id, retry }: ErrorView): Drawing {
-  const slot = `error-${error.code.toLowerCase().replaceAll('_', '-')}`;
+  // In the language of today: the page may have changed it, or brought it late.
+  const { code, message, retryable } = reportError(error, texts);
+  const slot = `error-${code.toLowerCase().replaceAll('_', '-')}`;
   const button =
-    retry && error.retryable
+    retry && retryable
       ? html`<button class="retry" part="retry" type="button" @click=${retry}>${texts.retry}</button>`
       : nothing;
   const words = html`
-    <span id=${id ?? nothing}><slot name=${slot}><slot name="error">${error.message}</slot></slot></span>
+    <span id=${id ?? nothing}><slot name=${slot}><slot name="error">${message}</slot></slot></span>
     ${button}`;
   return html`<div class="text error" part="text error">${drawRow(drawMark('attention'), words)}</div>`;
 }

@@ -64,7 +64,7 @@ export function toPortalError(cause: unknown, code: PortalErrorCode): PortalErro
 
 /** The error as a host sees it, frozen. */
 export function reportError(
-  { code, requestId }: PortalError,
+  { code, requestId }: Pick<PortalError, 'code' | 'requestId'>,
   { errors }: { readonly errors: ErrorTexts },
 ): PortalErrorReport {
   const retryable = isRetryable(code);
