@@ -29,7 +29,9 @@ export function createTokens(token: string | TokenProvider): Tokens {
   let requested: Promise<string> | null = null;
   const request = async () => {
     try {
-      held = await withinLimit(token(reason));
+      const answer: unknown = await withinLimit(token(reason));
+      if (typeof answer !== 'string' || !answer) throw new TypeError('The function for tokens gave no text.');
+      held = answer;
       return held;
     } catch (cause) {
       requested = null;

@@ -105,6 +105,22 @@ describe('a request', () => {
     expect(token).toHaveBeenCalledTimes(2);
   });
 
+  test.each([undefined, '', { token: 'in an object' }])(
+    'whose function for tokens answers %j has no token, and asks again the next time',
+    async (answer) => {
+      const token = vi.fn(async () => answer as string);
+      const viewer = createLabgraphClient({ url: `${lab.url}/graphql`, token });
+
+      for (const _time of [1, 2]) {
+        await expect(viewer.query('{ viewer { userId } }')).rejects.toMatchObject({
+          code: 'TOKEN_UNAVAILABLE',
+        });
+      }
+
+      expect(token.mock.calls).toEqual([['initial'], ['initial']]);
+    },
+  );
+
   test('that is aborted throws the reason of its signal', async () => {
     const reason = new Error('The page was left.');
 
