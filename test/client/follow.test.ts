@@ -1,5 +1,8 @@
+import { execFile } from 'node:child_process';
 import { once } from 'node:events';
+import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:net';
+import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createLabgraphClient } from '../../client/src/client.ts';
 import type { LabgraphError } from '../../client/src/errors.ts';
@@ -9,6 +12,8 @@ import { gatewayKey, type Lab, startLab } from '../support/lab.ts';
 import { listenAnywhere } from '../support/listening.ts';
 import { startWorld } from '../support/world.ts';
 import { Follower, transports } from './follower.ts';
+
+const run = promisify(execFile);
 
 test(
   'after two kill -9 a follower has missed and repeated nothing, on each transport',
@@ -201,6 +206,36 @@ test.each(transports)(
     await waiting;
   },
 );
+
+test('a follower over HTTP that leaves while it waits leaves no timer, which would keep its process alive', async () => {
+  const server = createHttpServer((_request, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.write(`event: next\ndata: ${JSON.stringify({ data: { events: { cursor: '1' } } })}\n\n`);
+  });
+  const url = await listenAnywhere(server);
+  onTestFinished(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  const source = new URL('../../client/src/client.ts', import.meta.url).href;
+  const program = `
+    import { createLabgraphClient } from ${JSON.stringify(source)};
+    const client = createLabgraphClient({ url: ${JSON.stringify(url)}, token: 'token' });
+    const text = 'subscription ($after: EventCursor) { events(after: $after) { cursor } }';
+    const leaving = new AbortController();
+    const updates = client.follow(text, {}, { transport: 'sse', signal: leaving.signal });
+    const first = await updates.next();
+    const waiting = updates.next();
+    leaving.abort();
+    const { done } = await waiting;
+    const timers = process.getActiveResourcesInfo().filter((resource) => resource === 'Timeout');
+    console.log(JSON.stringify([first.value, done, timers]));
+    process.exit();`;
+
+  const { stdout } = await run(process.execPath, ['--input-type=module', '-e', program]);
+
+  expect(JSON.parse(stdout)).toEqual([{ events: { cursor: '1' } }, true, []]);
+});
 
 test('results that nobody reads are bounded: the operation ends, and its reader gets those that came before', async () => {
   const ended = vi.fn();

@@ -69,8 +69,10 @@ async function* readFrames(
   let text = '';
   for (;;) {
     const silence = setTimeout(stop, silenceMs);
-    const { value, done } = await chunks.read().catch(failNetwork);
-    clearTimeout(silence);
+    const { value, done } = await chunks
+      .read()
+      .catch(failNetwork)
+      .finally(() => clearTimeout(silence));
     if (done) break;
     const frames = (text + value.replaceAll('\r', '')).split(delimiter);
     text = frames.pop() ?? '';
