@@ -2,7 +2,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { createPortalClient } from '../../../widget/src/client/client.ts';
 import '../../../widget/src/languages/ar.ts';
 import { FakeGateway } from '../support/fake-gateway.ts';
-import { mountLaunch, recordEvents } from '../support/launch.ts';
+import { mountLaunch, PORTAL_URL, recordEvents } from '../support/launch.ts';
 import { ORDER_ID } from '../support/orders.ts';
 import { find, mount, nextEvent, readScreen, untilLabel } from '../support/page.ts';
 import { OpenedTabs } from '../support/tabs.ts';
@@ -121,6 +121,27 @@ describe('a launch', () => {
       [OTHER_ID],
       [OTHER_ID],
     ]);
+  });
+
+  test('is reported with the order of its click, also when the page shows another one meanwhile', async () => {
+    using gateway = new FakeGateway();
+    using _tabs = new OpenedTabs();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    gateway.portalGate = promise;
+    gateway.portalResult = { __typename: 'PortalUrl', url: PORTAL_URL };
+    const element = mountLaunch(gateway, { orderId: ORDER_ID, status: 'none' });
+    const orders: unknown[] = [];
+    for (const name of ['portal-launched', 'portal-returned'] as const)
+      element.addEventListener(name, ({ detail }) => orders.push(detail.orderId));
+    const launch = element.launch();
+
+    element.orderId = OTHER_ID;
+    await element.updateComplete;
+    resolve();
+    await launch;
+    window.dispatchEvent(new Event('focus'));
+
+    expect(orders).toEqual([ORDER_ID, ORDER_ID]);
   });
 
   test('waits in a tab that says which language it speaks', () => {

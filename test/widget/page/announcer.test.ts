@@ -2,10 +2,12 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { announce } from '../../../widget/src/page/announcer.ts';
 import { fakeResults } from '../../../widget/src/testing/fake-results.ts';
 import { FakeGateway } from '../support/fake-gateway.ts';
+import { mountLaunch } from '../support/launch.ts';
 import { mountStatus } from '../support/order-status.ts';
 import { kitAfter, ORDER_ID } from '../support/orders.ts';
 import { mount, recordAnnouncements, untilLabel } from '../support/page.ts';
 import { mountResults, readRows, untilPhase } from '../support/results.ts';
+import { OpenedTabs } from '../support/tabs.ts';
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
@@ -78,6 +80,26 @@ describe('the announcer', () => {
       ...['0 rows', 'The first of your results are here.', '2 rows', changed, '3 rows'],
       ...['3 rows', changed, '8 rows', changed],
     ]);
+  });
+
+  test('does not say that there is a link when the page shows another order meanwhile', async () => {
+    const said = recordAnnouncements();
+    using gateway = new FakeGateway();
+    using tabs = new OpenedTabs();
+    tabs.refuse = true;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    gateway.portalGate = promise;
+    const element = mountLaunch(gateway, { orderId: ORDER_ID, status: 'none' });
+    const launch = element.launch();
+    vi.advanceTimersByTime(1000);
+
+    element.orderId = crypto.randomUUID();
+    await element.updateComplete;
+    resolve();
+    await launch;
+    vi.advanceTimersByTime(1000);
+
+    expect([element.phase, said]).toEqual(['idle', ['Opening…']]);
   });
 
   test('speaks through one hidden status region where the browser has no ariaNotify', () => {

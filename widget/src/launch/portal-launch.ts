@@ -1,5 +1,4 @@
 import { html, nothing, type PropertyDeclarations, type PropertyValues } from 'lit';
-import type { Aim } from '../elements/client-element.ts';
 import { type Drawing, drawError } from '../elements/drawing.ts';
 import { toPortalError } from '../gateway/errors.ts';
 import { WAIT_LIMIT_MS } from '../gateway/token.ts';
@@ -33,7 +32,7 @@ export class PortalLaunch extends PortalElement {
   /** Set only while the link is on screen: at most a minute, for one click. Null for `post`: its ticket is issued by the click. */
   #linkUrl: string | null = null;
   /** Of the last launch, and of its link. */
-  #aim: Aim | null = null;
+  #aim = this.aim;
   #linkEnd: ReturnType<typeof setTimeout> | undefined;
   /** Aborts the launch in progress. */
   #launch = new AbortController();
@@ -150,7 +149,7 @@ export class PortalLaunch extends PortalElement {
     const { aim } = this;
     // The link belongs to the order and gateway of the click. If they change, it is removed. A launch was for one person.
     const isOver =
-      this.#phase === 'link' ? this.disabled || this.#aim !== aim : this.#aim?.source !== aim.source;
+      this.#phase === 'link' ? this.disabled || this.#aim !== aim : this.#aim.source !== aim.source;
     if (isOver) this.#reset();
     super.willUpdate();
   }
@@ -167,7 +166,8 @@ export class PortalLaunch extends PortalElement {
     const origins = this.portalOrigins ?? this.gateway?.portalOrigins ?? null;
     const way = await askForWay(this.getClient(), { orderId, isPost: mode === 'post', origins }, signal);
     if (!tab) {
-      this.#showLink(way.url);
+      if (this.#aim === this.aim) this.#showLink(way.url);
+      else this.#reset();
       return;
     }
     const isOnItsWay = goToPortal(tab, way);
@@ -193,13 +193,13 @@ export class PortalLaunch extends PortalElement {
 
   #launched(): void {
     this.#isAway = true;
-    emit(this, 'portal-launched', { orderId: this.orderId });
+    emit(this, 'portal-launched', { orderId: this.#aim.orderId });
   }
 
   #returned(): void {
     if (!this.#isAway) return;
     this.#isAway = false;
-    emit(this, 'portal-returned', { orderId: this.orderId });
+    emit(this, 'portal-returned', { orderId: this.#aim.orderId });
     void this.refresh();
   }
 
