@@ -9,6 +9,14 @@ export const launch: SvelteHTMLElements['portal-launch'] = {
   'onportal-launched': ({ detail }) => detail.orderId,
 };
 
+export const results: SvelteHTMLElements['portal-results'] = {
+  'order-id': '1',
+  class: 'wide',
+  privacy: 'full',
+};
+
+// @ts-expect-error: there is no such privacy
+export const wrongPrivacy: SvelteHTMLElements['portal-results'] = { privacy: 'none' };
 // @ts-expect-error: there is no such mode
 export const wrongMode: SvelteHTMLElements['portal-launch'] = { mode: 'popup' };
 // @ts-expect-error: a status opens nothing

@@ -172,4 +172,32 @@ describe('the types of the installed package', () => {
       expect(stdout).toBe('');
     },
   );
+
+  test.each(['define', 'results', 'cdn/portal-widget.js'])(
+    'come with an import of %s alone, for a page without a framework',
+    async (entry) => {
+      const program = `import '@labgraph/widget/${entry}';
+        const launch = document.querySelector('portal-launch');
+        if (launch) launch.tokenProvider = async ({ signal }) => (await fetch('/portal-token', { signal })).text();
+        launch?.addEventListener('portal-error', ({ detail }) => [detail.code, detail.requestId]);
+        document.querySelector('portal-results')?.retry();
+        // @ts-expect-error: there is no such mode
+        if (launch) launch.mode = 'popup';`;
+      const folder = mkdtempSync(join(project, 'alone-'));
+      writeFileSync(join(folder, 'page.ts'), program);
+      const compilerOptions = {
+        module: 'nodenext',
+        target: 'es2023',
+        lib: ['esnext', 'dom'],
+        types: [],
+        strict: true,
+        noEmit: true,
+      };
+      writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions }));
+
+      const { stdout } = await run(join(ourModules, '.bin/tsc'), ['-p', folder]).catch((cause) => cause);
+
+      expect(stdout).toBe('');
+    },
+  );
 });

@@ -3,6 +3,9 @@ import { PortalLaunch } from './launch/portal-launch.ts';
 import { warnOnce } from './page/warn-once.ts';
 import { PortalOrderStatus } from './status/portal-order-status.ts';
 
+/** The types of all elements and events, for a page that imports nothing else. */
+export type {} from './index.ts';
+
 /** The gateway comes first: the others look for it when they are upgraded. */
 const ELEMENTS: readonly (readonly [string, CustomElementConstructor])[] = [
   ['portal-gateway', PortalGateway],

@@ -7,6 +7,8 @@ declare module 'svelte/elements' {
       HTMLAttributes<PortalElements['portal-launch']>;
     'portal-order-status': PortalProps<PortalElements['portal-order-status']> &
       HTMLAttributes<PortalElements['portal-order-status']>;
+    'portal-results': PortalProps<PortalElements['portal-results']> &
+      HTMLAttributes<PortalElements['portal-results']>;
     'portal-gateway': PortalProps<PortalElements['portal-gateway']> &
       HTMLAttributes<PortalElements['portal-gateway']>;
   }
