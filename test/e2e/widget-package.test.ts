@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { publint } from 'publint';
 import { formatMessage } from 'publint/utils';
+import { build } from 'vite';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 const run = promisify(execFile);
@@ -92,6 +93,28 @@ describe('the installed package', () => {
       '@labgraph/widget/placeholder.css': true,
     });
   });
+
+  test.each(['workerd', 'edge-light', 'worker'])(
+    'may be imported in a server without Node, bundled under the condition %s',
+    async (condition) => {
+      const folder = mkdtempSync(join(project, 'edge-'));
+      const program = `import '@labgraph/widget/results';
+        import * as widget from '@labgraph/widget';
+        console.log(JSON.stringify(Object.keys(widget).length));`;
+      writeFileSync(join(folder, 'entry.js'), program);
+      await build({
+        configFile: false,
+        logLevel: 'silent',
+        root: folder,
+        resolve: { conditions: [condition] },
+        build: { lib: { entry: 'entry.js', formats: ['es'], fileName: 'bundle' } },
+      });
+
+      const { stdout } = await run('node', [join(folder, 'dist/bundle.js')]);
+
+      expect(JSON.parse(stdout)).toBe(8);
+    },
+  );
 
   test('shares one copy of the code between its entries', async () => {
     const same = await runThere(`
