@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { FakeGateway } from '../support/fake-gateway.ts';
 import { mountLaunch, recordEvents } from '../support/launch.ts';
 import { ORDER_ID } from '../support/orders.ts';
@@ -171,5 +171,36 @@ describe('the label of <portal-launch>', () => {
     expect(element.querySelector('a')?.checkVisibility() ?? false).toBe(false);
     // React compares the nodes of the page with those that its server wrote.
     expect(element.innerHTML).toBe(markup);
+  });
+
+  const write = (node: Node | null | undefined, text: string) => {
+    if (node?.firstChild) node.firstChild.nodeValue = text;
+  };
+
+  test.each<[string, string, (element: Element) => void, string]>([
+    ['words come', '', (element) => element.append('Portal'), 'Portal'],
+    ['an empty text gets words', ' ', (element) => write(element, 'Portal'), 'Portal'],
+    ['a text loses its words', 'Portal', (element) => write(element, ''), 'Open patient portal'],
+    [
+      'the link says something else',
+      '<a href="/help">Help</a>',
+      (element) => write(element.querySelector('a'), 'Hilfe'),
+      'Hilfe',
+    ],
+    [
+      'words become the icon',
+      '<b>+</b>',
+      (element) => element.querySelector('b')?.setAttribute('slot', 'icon'),
+      '+ Open patient portal',
+    ],
+  ])('follows the page: %s', async (_, markup, change, label) => {
+    using gateway = new FakeGateway();
+    const element = mountLaunch(gateway);
+    element.innerHTML = markup;
+    await element.updateComplete;
+
+    change(element);
+
+    await vi.waitFor(() => expect(readScreen(element)).toBe(label));
   });
 });

@@ -12,7 +12,6 @@ export interface LaunchView {
   readonly texts: Strings;
   readonly launch: () => unknown;
   readonly followLink: (event: MouseEvent) => unknown;
-  readonly slotChanged: () => unknown;
 }
 
 /** The one thing to press. `host` is the element whose children are its label. */
@@ -61,7 +60,7 @@ function drawBlocked({ openLink }: Strings): Drawing {
  * The host's words, else ours. Ours stand beside the slot, because a line break in a slot hides its fallback. Comments that
  * frameworks insert do not count as words.
  */
-function drawWords({ texts, slotChanged }: LaunchView, host: Element): Drawing {
+function drawWords({ texts }: LaunchView, host: Element): Drawing {
   const nodes = [...host.childNodes];
   // A plain link is for browsers without scripts. Here it only gives its words: the style sheet hides it.
   const link = nodes.find((node) => node instanceof HTMLAnchorElement && !node.slot);
@@ -69,7 +68,7 @@ function drawWords({ texts, slotChanged }: LaunchView, host: Element): Drawing {
     node instanceof Element ? node !== link && !node.slot : node instanceof Text && node.data.trim(),
   );
   const words = isFilled ? nothing : link?.textContent?.trim() || texts.open;
-  return html`<span><slot class="label-slot" @slotchange=${slotChanged}></slot>${words}</span>`;
+  return html`<span><slot class="label-slot"></slot>${words}</span>`;
 }
 
 /** Both labels lie on one another, so that the button never changes its size. */

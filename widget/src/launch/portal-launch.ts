@@ -42,7 +42,6 @@ export class PortalLaunch extends PortalElement {
   readonly #listeners = {
     launch: () => this.launch(),
     followLink: (event: MouseEvent) => this.#followLink(event),
-    slotChanged: () => this.requestUpdate(),
   };
 
   constructor() {
@@ -50,6 +49,9 @@ export class PortalLaunch extends PortalElement {
     this.mode = 'tab';
     this.disabled = false;
     this.portalOrigins = null;
+    // The label. No `slotchange` tells of a text that changes in its place, as the texts of frameworks do.
+    const changes = { childList: true, characterData: true, subtree: true, attributeFilter: ['slot'] };
+    new MutationObserver(() => this.requestUpdate()).observe(this, changes);
   }
 
   get phase(): 'idle' | 'opening' | 'link' {
