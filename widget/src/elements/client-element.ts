@@ -36,6 +36,7 @@ export type ErrorPlace = 'status' | 'launch' | 'results';
 /** What an element shows: an order of a gateway, for the person whose token comes from this source. */
 export interface Aim {
   readonly orderId: string | null;
+  /** Empty where the page names none. */
   readonly endpoint: string;
   readonly source: object;
 }
@@ -122,10 +123,11 @@ export abstract class ClientElement extends WidgetElement {
 
   /** The same object until one of the three changes; then nothing shown before is valid. */
   protected get aim(): Aim {
-    const { orderId } = this;
+    const { orderId, gateway } = this;
+    const endpoint = this.endpoint || gateway?.endpoint || '';
     // Elements that ask by event ask the same page, so they share too.
-    const source = this.#ownClient ?? this.#provider ?? this.gateway ?? document;
-    const aim = { orderId, endpoint: this.#address, source };
+    const source = this.#ownClient ?? this.#provider ?? gateway ?? document;
+    const aim = { orderId, endpoint, source };
     if (differ(aim, this.#aim)) this.#aim = aim;
     return this.#aim ?? aim;
   }
@@ -142,7 +144,7 @@ export abstract class ClientElement extends WidgetElement {
 
   /** Whether `getClient` is worth a call: there is a gateway, or it is time to say that there is none. */
   protected get isEndpointDue(): boolean {
-    return Boolean(this.#ownClient || this.#address || this.#isEndpointDue);
+    return Boolean(this.#ownClient || this.aim.endpoint || this.#isEndpointDue);
   }
 
   /** @throws PortalError ENDPOINT_INVALID, also where there is no endpoint at all */
@@ -177,13 +179,8 @@ export abstract class ClientElement extends WidgetElement {
     this.fail(new PortalError('TOKEN_IN_ATTRIBUTE'), null);
   }
 
-  /** The address of the gateway; empty where the page names none. */
-  get #address(): string {
-    return this.endpoint || this.gateway?.endpoint || '';
-  }
-
-  get #provider(): TokenProvider | null {
-    return this.tokenProvider ?? this.gateway?.tokenProvider ?? null;
+  get #provider(): TokenProvider | null | undefined {
+    return this.tokenProvider ?? this.gateway?.tokenProvider;
   }
 
   /** The host's client. An endpoint of the element's own counts more than a client of the gateway around it. */

@@ -39,11 +39,6 @@ export class PortalLaunch extends PortalElement {
   #isAway = false;
   #page = new AbortController();
 
-  readonly #listeners = {
-    launch: () => this.launch(),
-    followLink: (event: MouseEvent) => this.#followLink(event),
-  };
-
   constructor() {
     super();
     this.mode = 'tab';
@@ -135,7 +130,8 @@ export class PortalLaunch extends PortalElement {
       isDisabled: this.disabled,
       hasError: error !== null,
       texts,
-      ...this.#listeners,
+      launch: () => this.launch(),
+      followLink: (event: MouseEvent) => this.#followLink(event),
     };
     return html`
       <div class="launch" part="launch">
@@ -215,7 +211,6 @@ export class PortalLaunch extends PortalElement {
   }
 
   #setPhase(phase: 'idle' | 'opening' | 'link'): void {
-    if (phase === this.#phase) return;
     this.#phase = phase;
     this.requestUpdate();
   }

@@ -21,8 +21,7 @@ const missing = new Set<string>();
 
 function readLanguages(): Languages {
   const page = globalThis as { [REGISTRY]?: Languages };
-  page[REGISTRY] ??= { strings: new Map(), changed: new EventTarget() };
-  return page[REGISTRY];
+  return (page[REGISTRY] ??= { strings: new Map(), changed: new EventTarget() });
 }
 
 /** Adds a language; every element that is in the page and speaks it is drawn again. */
