@@ -116,6 +116,7 @@ export const sharedMethods: readonly Typed[] = [
   { name: 'retry', type: 'Promise<void>', text: 'Retries after a failure. Never rejects.' },
   { name: 'pause', type: 'void', text: 'Stops following the order until `resume()`.' },
   { name: 'resume', type: 'void', text: 'Follows the order again.' },
+  { name: 'focus', type: 'void', text: 'Focuses the first button or link.' },
   {
     name: 'diagnose',
     type: 'Promise<Diagnosis>',
