@@ -182,7 +182,8 @@ export class PortalLaunch extends PortalElement {
 
   /** The browser reads the address after the listeners, so it is dropped one task later. */
   #followLink(event: MouseEvent): void {
-    if (event.type === 'auxclick' && event.button !== 1) return;
+    // Neither the first nor the middle button.
+    if (event.button > 1) return;
     setTimeout(() => {
       this.#reset();
       this.#launched();

@@ -21,7 +21,8 @@ const missing = new Set<string>();
 
 function readLanguages(): Languages {
   const page = globalThis as { [REGISTRY]?: Languages };
-  return (page[REGISTRY] ??= { strings: new Map(), changed: new EventTarget() });
+  page[REGISTRY] ??= { strings: new Map(), changed: new EventTarget() };
+  return page[REGISTRY];
 }
 
 /** Adds a language; every element that is in the page and speaks it is drawn again. */
