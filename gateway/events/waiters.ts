@@ -5,7 +5,7 @@ export const checkEveryMs = 1000;
 
 /** Waits for appends by subject, by user, or by none of them. There is no queue: a wake-up only means "read again". */
 export class Waiters {
-  readonly #waiting = new Map<string, Set<(before: number | null) => void>>();
+  readonly #waiting = new Map<string, Set<(before: number) => void>>();
   readonly #listeners = new Set<(notice: AppendNotice | null) => void>();
 
   /** @returns a position up to which the scope has nothing after `after` */
@@ -13,14 +13,14 @@ export class Waiters {
     if (signal.aborted) return Promise.resolve(after);
     const key = keyOf(scope);
     const { promise, resolve } = Promise.withResolvers<number>();
-    const done = (before: number | null) => {
+    const done = (before: number) => {
       signal.removeEventListener('abort', leave);
       resolvers.delete(done);
       // An empty set is removed, or the map would grow by every order ever followed.
       if (resolvers.size === 0 && this.#waiting.get(key) === resolvers) this.#waiting.delete(key);
-      resolve(Math.max(after, before ?? after));
+      resolve(Math.max(after, before));
     };
-    const leave = () => done(null);
+    const leave = () => done(0);
     const resolvers = this.#waiting.get(key) ?? new Set();
     this.#waiting.set(key, resolvers.add(done));
     signal.addEventListener('abort', leave, { once: true });
@@ -29,12 +29,13 @@ export class Waiters {
 
   /**
    * Calls the listeners, then wakes the waiters of the notice; `null` wakes all, because anything may be new.
-   * @param before the end of the log before the notice's message, where all messages before it were notified of
+   * @param before a position up to which waiters were notified of every message. A waiter that was not woken has nothing up
+   *   to there, so it reads on after it: what is before may be pruned meanwhile.
    */
-  wake(notice: AppendNotice | null, before: number | null = null): void {
+  wake(notice: AppendNotice | null, before = 0): void {
     for (const listener of this.#listeners) listener(notice);
     if (notice === null) {
-      for (const key of [...this.#waiting.keys()]) this.#resolve(key, null);
+      for (const key of [...this.#waiting.keys()]) this.#resolve(key, before);
       return;
     }
     this.#resolve('all', before);
@@ -48,7 +49,7 @@ export class Waiters {
     return () => void this.#listeners.delete(listener);
   }
 
-  #resolve(key: string, before: number | null): void {
+  #resolve(key: string, before: number): void {
     const resolvers = this.#waiting.get(key);
     this.#waiting.delete(key);
     for (const resolve of resolvers ?? []) resolve(before);

@@ -62,27 +62,32 @@ export class Positions {
     return this.#busPosition;
   }
 
+  /** Waiters were notified of everything up to here. */
+  get #notified(): number {
+    return Math.max(this.#busPosition, this.#notifiedThrough);
+  }
+
   /** Takes an append of this gateway. @param notice null for a dead letter */
   noteOwn(position: number, notice: AppendNotice | null): void {
     this.#head = Math.max(this.#head, position);
-    if (notice === null || position <= Math.max(this.#busPosition, this.#notifiedThrough)) return;
+    if (notice === null || position <= this.#notified) return;
     this.#ahead.add(position);
-    this.#waiters.wake(notice);
+    this.#waiters.wake(notice, this.#notified);
   }
 
   noteBus({ position, previous, notice }: BusEntry): void {
     // Two connections read the bus.
     if (position <= this.#busPosition) return;
-    const isNext = previous === this.#busPosition;
+    const [isNext, before] = [previous === this.#busPosition, this.#notified];
     this.#busPosition = position;
     if (!isNext && position > this.#notifiedThrough) {
       this.#doubted = this.known;
-      this.noteLoss(position);
+      this.noteLoss(position, before);
       return;
     }
     this.#head = Math.max(this.#head, position);
     if (this.#ahead.delete(position) || position <= this.#notifiedThrough || notice === null) return;
-    this.#waiters.wake(notice);
+    this.#waiters.wake(notice, before);
   }
 
   /** The server was asked for this position. */
@@ -90,13 +95,13 @@ export class Positions {
     if (this.#doubted === position) this.#doubted = 0;
   }
 
-  /** Bus entries were lost, or the log was replaced: anything up to its end may be new. */
-  noteLoss(end: number): void {
+  /** Bus entries after `before` were lost, or the log was replaced: anything up to its end may be new. */
+  noteLoss(end: number, before = this.#notified): void {
     this.#head = end;
     this.#notifiedThrough = end;
     this.#busPosition = Math.min(this.#busPosition, end);
     this.#ahead.clear();
-    this.#waiters.wake(null);
+    this.#waiters.wake(null, before);
   }
 }
 

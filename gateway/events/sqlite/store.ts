@@ -252,10 +252,11 @@ class SqliteLog implements EventLog {
   /** Another process, a command, has appended up to this end. */
   #noteOthers(end: number): void {
     if (end <= this.#head) return;
+    const before = this.#head;
     this.#head = end;
     this.#recent.dropThrough(end);
     this.#latest.clear();
-    this.#waiters.wake(null);
+    this.#waiters.wake(null, before);
   }
 
   #checkEnd(): void {

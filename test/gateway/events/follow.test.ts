@@ -64,6 +64,30 @@ describe.each(stores)('follow on $name', ({ open }) => {
     expect((await next).value).toMatchObject({ event: { messageId: 'a' } });
   });
 
+  test('gives what comes to a reader that has waited while everything before was pruned', async () => {
+    await using store = await open();
+    const waiting = Promise.withResolvers<void>();
+    const log = replaceMembers(store.log, {
+      wake: (...args: Parameters<EventLog['wake']>) => {
+        waiting.resolve();
+        return store.log.wake(...args);
+      },
+    });
+    const old = { receivedAt: new Date(0) };
+    const { position } = await store.log.append(newMessage('read', old));
+    await using stream = openStream(log, mine, position);
+    const next = stream.next();
+    await waiting.promise;
+
+    await store.log.append(newMessage('other', { ...old, userId: 'user-2' }));
+    await store.log.append(newMessage('dead', { ...old, deadReason: 'unreadable' }));
+    await store.log.append(newMessage('newer', { userId: 'user-2' }));
+    expect(await store.log.prune(new Date(1))).toBe(3);
+    await store.log.append(newMessage('a'));
+
+    expect((await next).value).toMatchObject({ event: { messageId: 'a' } });
+  });
+
   test.each([
     ['beyond-end', (position: number) => position + 1],
     ['pruned', () => 0],

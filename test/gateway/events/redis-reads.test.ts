@@ -1,13 +1,18 @@
 import { expect, test } from 'vitest';
+import { keyPrefix } from '../../../gateway/events/redis/codec.ts';
 import { openRedisStore } from '../../../gateway/events/redis/store.ts';
 import { createLog } from '../../../gateway/log.ts';
 import { newMessage } from '../../support/messages.ts';
 import { startRedis } from '../../support/redis.ts';
 
+async function openLog(url: string) {
+  const log = createLog({ level: 'silent' });
+  return (await openRedisStore(url, { keys: [], allowWeak: false, log })).log;
+}
+
 test('equal reads at once get the same events, and a read after an append has what was appended', async () => {
   await using server = await startRedis();
-  const log = createLog({ level: 'silent' });
-  const { log: events } = await openRedisStore(server.newUrl(), { keys: [], allowWeak: false, log });
+  const events = await openLog(server.newUrl());
   await events.append(newMessage('a', { subject: { id: 'order-1', version: 1 } }));
   const [first, second, other] = await Promise.all([
     events.read({ subject: 'order-1' }, 0, 10),
@@ -26,3 +31,31 @@ test('equal reads at once get the same events, and a read after an append has wh
   await earlier;
   await events.close();
 });
+
+test.each(['had its notice', 'lost a notice'])(
+  'who has waited while everything before was pruned reads what another gateway appends (%s)',
+  async (fate) => {
+    await using server = await startRedis();
+    const url = server.newUrl();
+    const [events, other] = [await openLog(url), await openLog(url)];
+    const old = { receivedAt: new Date(0), userId: 'user-2' };
+    const { position } = await events.append(newMessage('read', old));
+    const woken = events.wake({ userId: 'user-1' }, position, new AbortController().signal);
+    await other.append(newMessage('other', old));
+    const newer = await other.append(newMessage('newer', { userId: 'user-2' }));
+    await events.catchUp();
+    expect(await events.prune(new Date(1))).toBe(2);
+
+    if (fate === 'lost a notice') {
+      const [id, previous] = [`${newer.position + 2}-0`, String(newer.position + 1)];
+      const fields = ['user', '', 'subject', '', 'version', '', 'dead', ''];
+      await server.command(url, 'XADD', `${keyPrefix}bus`, id, 'previous', previous, ...fields);
+      await woken;
+    }
+    await other.append(newMessage('theirs'));
+
+    const batch = await events.read({ userId: 'user-1' }, await woken, 10);
+    expect(batch).toMatchObject({ events: [{ messageId: 'theirs' }] });
+    await Promise.all([events.close(), other.close()]);
+  },
+);

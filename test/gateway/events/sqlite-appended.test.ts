@@ -23,6 +23,22 @@ test('An append of a command notifies, also where the gateway has appended since
   await woken;
 });
 
+test('An append of a command is read by who has waited while everything before it was pruned', async () => {
+  await using logs = await openBeside();
+  const { log, command, look } = logs;
+  const old = { receivedAt: new Date(0), userId: 'user-2' };
+  const { position } = await log.append(newMessage('read', old));
+  const woken = log.wake({ userId: 'user-1' }, position, new AbortController().signal);
+  await log.append(newMessage('other', old));
+  await log.append(newMessage('newer', { userId: 'user-2' }));
+  await log.prune(new Date(1));
+  await command.append(newMessage('theirs'));
+  look();
+  expect(await log.read({ userId: 'user-1' }, await woken, 10)).toMatchObject({
+    events: [{ messageId: 'theirs' }],
+  });
+});
+
 test('No reader sees an append of a command before its notice', async () => {
   await using logs = await openBeside();
   const { log, command, look } = logs;
