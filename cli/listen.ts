@@ -104,7 +104,7 @@ async function forward(
   if (item.__typename === 'StreamReset') {
     await print({ type: item.type, reason: item.reason });
     report(
-      'RESYNC: the history after the stored cursor is gone. Read what you need by query; new events follow.',
+      'RESYNC: the history after the stored cursor is gone. Read what you need by query; what is still stored follows.',
     );
     return true;
   }

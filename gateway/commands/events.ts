@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { readers, teamMark } from '../composition/webhook-readers.ts';
 import { GatewayError } from '../errors.ts';
 import { follow } from '../events/follow.ts';
-import type { DeadLetter, EventLog, GapReason, StoredEvent } from '../events/log.ts';
+import type { DeadLetter, EventLog, StoredEvent } from '../events/log.ts';
 import { type EventStore, openEventStore } from '../events/open.ts';
 import { createLog } from '../log.ts';
 import { brokerIdPrefix, readEnvelope } from '../webhooks/envelope.ts';
@@ -113,30 +113,22 @@ const tail: Command<EventStore> = {
   },
   examples: ['', '--after 1200 --user-pseudonym'],
   run: async (session) => {
-    const { store, options, report } = session;
+    const { store, options, print, report, signal } = session;
     const after = options.after === undefined ? await store.log.position() : readPosition(options.after);
     if (after === null) throw new GatewayError('BAD_USER_INPUT', '--after takes a position: a whole number.');
-    const gap = await printFrom(session, after);
-    if (gap === 'pruned') {
-      const start = await findStart(store.log);
-      report(`Events up to position ${start} were pruned; the rest follows.`);
-      return (await printFrom(session, start)) === null;
+    const describe = createDescription(session);
+    for await (const item of follow(store.log, {}, { after, signal })) {
+      if (item.kind === 'event') await print(describe(item.event));
+      else if (item.reason === 'pruned')
+        report(`Events up to position ${item.position} were pruned; the rest follows.`);
+      else {
+        report(`The log cannot be followed from there: ${item.reason}.`);
+        return false;
+      }
     }
-    if (gap !== null) report(`The log cannot be followed from there: ${gap}.`);
-    return gap === null;
+    return true;
   },
 };
-
-/** @returns why the log cannot be read further; null when the command was interrupted */
-async function printFrom(session: Session<EventStore>, after: number): Promise<GapReason | null> {
-  const { store, print, signal } = session;
-  const describe = createDescription(session);
-  for await (const item of follow(store.log, {}, { after, signal })) {
-    if (item.kind === 'gap') return item.reason;
-    await print(describe(item.event));
-  }
-  return null;
-}
 
 function createDescription({ store, settings, options }: Session<EventStore>) {
   const pseudonymOf = createPseudonyms(
@@ -270,19 +262,10 @@ async function* walkDeadLetters(log: EventLog): AsyncGenerator<DeadLetter> {
   }
 }
 
-/**
- * The position after which nothing was pruned. The log reports only whether history after a given position is gone, so
- * this is a binary search.
- */
+/** The position after which nothing was pruned. */
 async function findStart(log: EventLog): Promise<number> {
-  let [low, high] = [0, await log.position()];
-  while (low < high) {
-    const middle = Math.floor((low + high) / 2);
-    const batch = await log.read({}, middle, 1);
-    if (batch.kind === 'gap' && batch.reason === 'pruned') low = middle + 1;
-    else high = middle;
-  }
-  return low;
+  const batch = await log.read({}, 0, 1);
+  return batch.kind === 'gap' && batch.reason === 'pruned' ? batch.through : 0;
 }
 
 /** `npm run events -- <command>`: works on the event log, beside a running gateway or without one. */

@@ -1,6 +1,6 @@
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import { isGatewayError } from '../errors.ts';
-import type { Batch, EventLog, Gap, Scope, StoredEvent } from './log.ts';
+import type { Batch, EventLog, Gap, GapReason, Scope, StoredEvent } from './log.ts';
 
 const batchSize = 100;
 /** The pause before a store that cannot be read is tried again, in milliseconds. */
@@ -12,8 +12,10 @@ export type Followed =
   /** `payload` is the envelope's `data`. */
   { readonly kind: 'event'; readonly event: StoredEvent; readonly payload: unknown } | PlacedGap;
 
-interface PlacedGap extends Gap {
-  /** The end of the log, found after the gap. The stream goes on from here: what came before may be lost. */
+interface PlacedGap {
+  readonly kind: 'gap';
+  readonly reason: GapReason;
+  /** The stream goes on from here. What comes after is given, what came before may be lost. */
   readonly position: number;
 }
 
@@ -98,8 +100,25 @@ async function readOn(
   if (batch?.kind !== 'gap') return batch;
   const pauseMs = Math.max(0, nextGapAt - performance.now());
   await setTimeout(pauseMs, undefined, { signal, ref: false }).catch(() => undefined);
-  const position = await retryUntilAvailable(() => log.position(), signal);
-  return position === null ? null : { ...batch, position };
+  const position = await retryUntilAvailable(() => findEnd(log, batch, { scope, signal }), signal);
+  return position === null ? null : { kind: 'gap', reason: batch.reason, position };
+}
+
+/** The position after a gap. Events in a row that no key opens are one gap, however many they are. */
+async function findEnd(
+  log: EventLog,
+  gap: Gap,
+  { scope, signal }: { readonly scope: Scope; readonly signal: AbortSignal },
+): Promise<number> {
+  if (!('through' in gap)) return await log.position();
+  let { through } = gap;
+  while (!signal.aborted) {
+    const next = await log.read(scope, through, batchSize);
+    if (next.kind !== 'gap' || next.reason !== 'sealed') break;
+    ({ through } = next);
+    await setImmediate();
+  }
+  return through;
 }
 
 /**

@@ -17,7 +17,7 @@ export interface EventLog {
   /**
    * Up to `limit` events of the scope after `after`, oldest first. `through` is how far the log was read: continue from
    * there, even when nothing matched. `gap` means that history after `after` is gone or cannot be opened, or that `after`
-   * is beyond the end of this log.
+   * is no position of this log.
    * @throws GatewayError EVENT_LOG_UNAVAILABLE while the store cannot be read
    */
   readonly read: (scope: Scope, after: number, limit: number) => Promise<Batch | Gap>;
@@ -225,13 +225,18 @@ export interface Batch {
   readonly through: number;
 }
 
-export interface Gap {
-  readonly kind: 'gap';
-  readonly reason: GapReason;
-}
+export type Gap =
+  | {
+      readonly kind: 'gap';
+      /** `sealed`: no key decrypts the next events. */
+      readonly reason: 'pruned' | 'sealed';
+      /** How far the log cannot be read: continue from there. */
+      readonly through: number;
+    }
+  /** Where `after` is in this log is not known: only its end is a place to continue from. */
+  | { readonly kind: 'gap'; readonly reason: 'beyond-end' | 'other-epoch' };
 
-/** `sealed`: no key decrypts the next event. */
-export type GapReason = 'pruned' | 'beyond-end' | 'other-epoch' | 'sealed';
+export type GapReason = Gap['reason'];
 
 export interface Latest {
   readonly version: number;

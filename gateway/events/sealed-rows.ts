@@ -1,4 +1,3 @@
-import { isGatewayError } from '../errors.ts';
 import type { EarlierAttempt } from './idempotency.ts';
 import type {
   Batch,
@@ -52,32 +51,30 @@ export function sealEvent(message: NewMessage, seal: Seal) {
 }
 
 /**
- * Opens the events of a read, up to the first that no key opens.
+ * Opens the events of a read, up to the first that no key opens. A read that begins with such events is a gap up to the
+ * last of them.
  * @param through how far the read came
  */
 export function openBatch(rows: readonly EventColumns[], through: number, seal: Seal): Batch | Gap {
+  const opened = rows.map((row) => openEvent(row, seal));
   const events: StoredEvent[] = [];
-  try {
-    for (const row of rows) events.push(openEvent(row, seal));
-  } catch (error) {
-    if (!isGatewayError(error, 'EVENT_LOG_UNAVAILABLE')) throw error;
+  for (const event of opened) {
+    if (event === null) break;
+    events.push(event);
   }
   if (events.length === rows.length) return { kind: 'events', events, through };
   const last = events.at(-1);
-  if (last === undefined) return { kind: 'gap', reason: 'sealed' };
-  return { kind: 'events', events, through: last.position };
+  if (last !== undefined) return { kind: 'events', events, through: last.position };
+  const next = opened.findIndex((event) => event !== null);
+  return { kind: 'gap', reason: 'sealed', through: rows[next - 1]?.position ?? through };
 }
 
-function openEvent(columns: EventColumns, seal: Seal): StoredEvent {
+/** Null when no key opens it. */
+function openEvent(columns: EventColumns, seal: Seal): StoredEvent | null {
   const { row, position, clientUserId } = openHead(columns, seal);
   const { deadReason: _, ...event } = row;
-  return {
-    ...event,
-    trace: readTrace(columns),
-    clientUserId,
-    position,
-    body: seal.open(columns.body, rowOfEvent(row, 'body')),
-  };
+  const body = seal.tryOpen(columns.body, rowOfEvent(row, 'body'));
+  return body === null ? null : { ...event, trace: readTrace(columns), clientUserId, position, body };
 }
 
 export function openDeadLetter(columns: EventColumns, seal: Seal): DeadLetter {

@@ -68,7 +68,7 @@ builder.objectRef<ServiceEvent>('UnknownEvent').implement({
 });
 
 builder.objectRef<ServiceEvent>('StreamReset').implement({
-  description: 'The history since `after` is gone; the stream continues with new events.',
+  description: 'History since `after` is gone; the stream continues with all events that are still stored.',
   interfaces: [serviceEventRef],
   fields: (t) => ({
     reason: t.exposeString('reason', {

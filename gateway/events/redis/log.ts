@@ -58,7 +58,8 @@ const appendedShape = z.tuple([redisNumber, z.number(), redisText]);
 const rowsShape = z.tuple([redisText.pipe(z.literal('events')), redisNumber, z.array(z.unknown())]);
 const readShape = z.union([
   rowsShape,
-  z.tuple([redisText.pipe(z.enum(['beyond-end', 'pruned', 'other-epoch']))]),
+  z.tuple([redisText.pipe(z.literal('pruned')), redisNumber]),
+  z.tuple([redisText.pipe(z.enum(['beyond-end', 'other-epoch']))]),
 ]);
 const changedShape = z.tuple([z.array(redisText)]);
 const factsShape = z.tuple([z.array(z.instanceof(Buffer))]);
@@ -245,7 +246,8 @@ export class RedisLog implements EventLog {
 function toBatch({ values, isSameLog }: ScriptAnswer, seal: Seal): Batch | Gap {
   if (!isSameLog) return { kind: 'gap', reason: 'other-epoch' };
   const parsed = readShape.parse(values);
-  if (parsed[0] !== 'events') return { kind: 'gap', reason: parsed[0] };
-  const [, through, rows] = parsed;
+  const [reason, through, rows] = parsed;
+  if (reason === 'pruned') return { kind: 'gap', reason, through };
+  if (reason !== 'events') return { kind: 'gap', reason };
   return openBatch(rows.map(toEventColumns), through, seal);
 }

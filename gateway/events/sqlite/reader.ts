@@ -80,7 +80,7 @@ export class LogReader {
       .map(toEventColumns);
     // Read after the rows, so that events pruned meanwhile are noticed.
     const pruned = this.prunedThrough();
-    if (after < pruned) return { kind: 'gap', reason: 'pruned' };
+    if (after < pruned) return { kind: 'gap', reason: 'pruned', through: pruned };
     if (!isPosition && after !== pruned) return { kind: 'gap', reason: 'other-epoch' };
     const through = rows.length < limit ? end : (rows.at(-1)?.position ?? after);
     return openBatch(rows, through, this.#seal);

@@ -91,7 +91,7 @@ describe.each(stores)('follow on $name', ({ open }) => {
   test.each([
     ['beyond-end', (position: number) => position + 1],
     ['pruned', () => 0],
-  ])('has a gap when history is lost, and goes on at the end of the log (%s)', async (reason, afterOf) => {
+  ])('has a gap when history is lost, and goes on with what comes (%s)', async (reason, afterOf) => {
     await using store = await open();
     const { position } = await store.log.append(newMessage('a', { receivedAt: new Date(0) }));
     await store.log.prune(new Date(1));
@@ -102,9 +102,25 @@ describe.each(stores)('follow on $name', ({ open }) => {
     expect((await next).value).toMatchObject({ event: { messageId: 'b' } });
   });
 
+  test('has a gap where history was pruned, then gives everything that is still stored', async () => {
+    await using store = await open();
+    const old = { receivedAt: new Date(0) };
+    const { position: after } = await store.log.append(newMessage('read', old));
+    const { position } = await store.log.append(newMessage('lost', old));
+    await store.log.append(newMessage('other', { userId: 'user-2' }));
+    await store.log.append(newMessage('a'));
+    await store.log.append(newMessage('b'));
+    await store.log.prune(new Date(1));
+    await using stream = openStream(store.log, mine, after);
+    expect((await stream.next()).value).toEqual({ kind: 'gap', reason: 'pruned', position });
+    expect((await take(stream, 2)).ids).toEqual(['a', 'b']);
+  });
+
   test('has one gap in a second at most, however often the log has one', async () => {
     await using store = await open();
-    const log = replaceMembers(store.log, { read: async () => ({ kind: 'gap', reason: 'pruned' }) });
+    const log = replaceMembers(store.log, {
+      read: async () => ({ kind: 'gap', reason: 'pruned', through: 0 }),
+    });
     await using stream = openStream(log, mine);
     const times: number[] = [];
     for (let index = 0; index < 3; index += 1) {

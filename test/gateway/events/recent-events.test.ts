@@ -72,12 +72,12 @@ test('What is pruned is not given out, however new it is; what a command appends
   const first = await log.append(newMessage('1'));
   await command.append(newMessage('2'));
   look();
-  await log.append(newMessage('3'));
+  const { position: through } = await log.append(newMessage('3'));
   expect(await log.read({}, first.position, 10)).toMatchObject({
     events: [{ messageId: '2' }, { messageId: '3' }],
   });
 
   await log.prune(new Date(Date.now() + 60_000));
 
-  expect(await log.read({}, start, 10)).toEqual({ kind: 'gap', reason: 'pruned' });
+  expect(await log.read({}, start, 10)).toEqual({ kind: 'gap', reason: 'pruned', through });
 });

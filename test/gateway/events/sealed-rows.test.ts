@@ -2,6 +2,7 @@ import { createCipheriv, createHash, randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { follow } from '../../../gateway/events/follow.ts';
 import type { IdempotencyRecords } from '../../../gateway/events/idempotency.ts';
 import type { EventLog, NewMessage } from '../../../gateway/events/log.ts';
 import { openRedisStore } from '../../../gateway/events/redis/store.ts';
@@ -123,7 +124,32 @@ describe.each([
     }
     await place.spoil(how);
     await using store = await place.open([key]);
-    expect(await store.log.read({}, 0, 10)).toEqual({ kind: 'gap', reason: 'sealed' });
+    const through = await store.log.position();
+    expect(await store.log.read({}, 0, 10)).toEqual({ kind: 'gap', reason: 'sealed', through });
+  });
+
+  test('events that no key opens are one gap to a stream, and the others are given', {
+    timeout,
+  }, async () => {
+    using place = openPlace();
+    const append = async (keys: readonly Buffer[], ids: readonly string[]) => {
+      await using store = await place.open(keys);
+      for (const id of ids) await store.log.append(newMessage(id));
+      return await store.log.position();
+    };
+    const lost = Array.from({ length: 250 }, (_, index) => `lost-${index}`);
+    await append([key], ['a']);
+    const position = await append([randomBytes(32)], lost);
+    await append([key], ['b', 'c']);
+
+    await using store = await place.open([key]);
+    const seen: unknown[] = [];
+    const { signal } = new AbortController();
+    for await (const item of follow(store.log, {}, { after: 0, signal })) {
+      seen.push(item.kind === 'gap' ? item : item.event.messageId);
+      if (seen.length === 4) break;
+    }
+    expect(seen).toEqual(['a', { kind: 'gap', reason: 'sealed', position }, 'b', 'c']);
   });
 
   test("a fact or answer that was moved is not opened, and a user's reference is not shown", {

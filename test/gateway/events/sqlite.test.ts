@@ -34,7 +34,7 @@ test('A reopened log has everything it had: epoch, events, positions, ids, versi
   const path = folder.file('events.db');
   const first = await openLog(path);
   const epoch = first.epoch();
-  await first.append(newMessage('old', { receivedAt: new Date(0) }));
+  const old = await first.append(newMessage('old', { receivedAt: new Date(0) }));
   const { position } = await first.append(newMessage('a', { subject: order(2) }));
   await first.prune(new Date(1));
   await first.idempotencyRecords.begin('key', 'print');
@@ -45,7 +45,7 @@ test('A reopened log has everything it had: epoch, events, positions, ids, versi
 
   expect(log.epoch()).toBe(epoch);
   expect(await log.position()).toBe(position);
-  expect(await log.read({}, 0, 10)).toEqual({ kind: 'gap', reason: 'pruned' });
+  expect(await log.read({}, 0, 10)).toEqual({ kind: 'gap', reason: 'pruned', through: old.position });
   expect(await log.read({}, position - 1, 10)).toMatchObject({
     events: [storedEvent(newMessage('a', { subject: order(2) }), position)],
   });
@@ -94,7 +94,8 @@ describe('an older copy of the file, put back,', () => {
     await log.append(newMessage('new'));
     await log.prune(new Date(1));
     expect(await log.read({}, old.position, 10)).toMatchObject({ events: [{ messageId: 'new' }] });
-    expect(await log.read({}, old.position - 1, 10)).toEqual({ kind: 'gap', reason: 'pruned' });
+    const gap = { kind: 'gap', reason: 'pruned', through: old.position };
+    expect(await log.read({}, old.position - 1, 10)).toEqual(gap);
   });
 });
 
@@ -237,7 +238,7 @@ describe('at rest', () => {
 
     await using withoutOld = await openLog(path, [newKey]);
     expect(await withoutOld.read({}, old, 10)).toMatchObject({ events: [{ messageId: 'new' }] });
-    expect(await withoutOld.read({}, clear, 10)).toEqual({ kind: 'gap', reason: 'sealed' });
+    expect(await withoutOld.read({}, clear, 10)).toEqual({ kind: 'gap', reason: 'sealed', through: old });
     expect(await withoutOld.read({}, 0, 10)).toMatchObject({
       events: [{ messageId: 'clear' }],
       through: clear,
@@ -370,13 +371,14 @@ test('A long pruning lets appends through in between', async () => {
   const old = Array.from({ length: 9000 }, (_, index) =>
     newMessage(`old-${index}`, { receivedAt: new Date(0) }),
   );
-  await Promise.all(old.map((message) => log.append(message)));
+  const appended = await Promise.all(old.map((message) => log.append(message)));
   const order: string[] = [];
   const pruning = log.prune(new Date(1)).then((dropped) => order.push(`dropped ${dropped}`));
   await log.append(newMessage('new')).then(() => order.push('appended'));
   await pruning;
   expect(order).toEqual(['appended', 'dropped 9000']);
-  expect(await log.read({}, 0, 10)).toEqual({ kind: 'gap', reason: 'pruned' });
+  const through = appended.at(-1)?.position;
+  expect(await log.read({}, 0, 10)).toEqual({ kind: 'gap', reason: 'pruned', through });
 });
 
 test('kill -9 loses nothing that was acknowledged', async () => {
