@@ -153,7 +153,7 @@ export class RedisLog implements EventLog {
     const { runner, seal } = this.#parts;
     const args = [String(after), String(limit), 'dead', '0', '', '', '1'];
     const { values } = await runner.read(scripts.read, args);
-    const rows = rowsShape.safeParse(values).data?.[2] ?? [];
+    const [, , rows] = rowsShape.parse(values);
     return rows.map((row) => openDeadLetter(toEventColumns(row), seal));
   }
 

@@ -4,6 +4,8 @@ import { endRedis, stores } from './stores.ts';
 
 afterAll(endRedis);
 
+const old = { receivedAt: new Date(0) };
+
 describe.each(stores)('dead letters in $name', ({ open }) => {
   test('are listed with their reason and body, oldest first, and go on from a position', async () => {
     await using store = await open();
@@ -23,5 +25,15 @@ describe.each(stores)('dead letters in $name', ({ open }) => {
     store.log.onAppend((item) => notices.push(item));
     await store.log.append(newMessage('a', { deadReason: 'other-team' }));
     expect(notices).toEqual([]);
+  });
+
+  test('are listed after any position, also before what is pruned and beyond the end', async () => {
+    await using store = await open();
+    await store.log.append(newMessage('pruned', { ...old, deadReason: 'unreadable' }));
+    await store.log.append(newMessage('alive', old));
+    const { position } = await store.log.append(newMessage('a', { deadReason: 'unreadable' }));
+    await store.log.prune(new Date(1));
+    expect(await store.log.deadLetters(0, 10)).toMatchObject([{ messageId: 'a' }]);
+    expect(await store.log.deadLetters(position + 1, 10)).toEqual([]);
   });
 });
