@@ -17,14 +17,15 @@ export class SealedMarks {
     this.#prefix = prefix;
   }
 
-  /** All texts by their names, without those that no key opens. @throws GatewayError EVENT_LOG_UNAVAILABLE */
-  async readAll(): Promise<ReadonlyMap<string, string>> {
-    const texts = new Map<string, string>();
-    for (const [mark, sealed] of await this.#log.readMarks(this.#prefix)) {
-      const text = this.#seal.openText(sealed, mark);
-      if (text !== null) texts.set(mark.slice(this.#prefix.length), text);
-    }
-    return texts;
+  /** All texts by their names; null for one that no key opens. @throws GatewayError EVENT_LOG_UNAVAILABLE */
+  async readAll(): Promise<ReadonlyMap<string, string | null>> {
+    const marks = await this.#log.readMarks(this.#prefix);
+    return new Map(
+      [...marks].map(([mark, sealed]) => [
+        mark.slice(this.#prefix.length),
+        this.#seal.openText(sealed, mark),
+      ]),
+    );
   }
 
   /** Resolves when it is durable. @throws GatewayError EVENT_LOG_UNAVAILABLE */

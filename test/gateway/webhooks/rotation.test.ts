@@ -1,5 +1,9 @@
+import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
+import { SealedMarks } from '../../../gateway/events/sealed-marks.ts';
+import { WebhookSecrets } from '../../../gateway/webhooks/secrets.ts';
 import { startLab } from '../../support/lab.ts';
+import { openMemoryStore } from '../../support/memory-store.ts';
 
 test('While the secret is rotated at the service, a gateway that has only the old one refuses nothing', async () => {
   await using lab = await startLab();
@@ -29,4 +33,23 @@ test('While the secret is rotated at the service, a gateway that has only the ol
   expect(
     sandbox.webhooks.sent.filter(({ attempts, outcome }) => attempts !== 1 || outcome !== 'delivered'),
   ).toEqual([]);
+});
+
+test('A stored secret stays accepted when a gateway with another key of the log seals it anew', async () => {
+  const { log } = await openMemoryStore();
+  const [oldKey, newKey] = [randomBytes(32), randomBytes(32)];
+  const open = (keys: readonly Buffer[]) =>
+    WebhookSecrets.open(new SealedMarks(log, { keys, prefix: 'webhook-secret:' }), []);
+  const secret = `whsec_${randomBytes(24).toString('base64')}`;
+  const notRestarted = await open([oldKey]);
+  await notRestarted.accept('place', secret);
+
+  const restarted = await open([newKey, oldKey]);
+  await notRestarted.refresh();
+
+  expect(notRestarted.accepted).toEqual([secret]);
+  await restarted.drop('place');
+  await notRestarted.refresh();
+  expect(notRestarted.accepted).toEqual([]);
+  await log.close();
 });
