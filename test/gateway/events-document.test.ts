@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { EventSource } from 'eventsource';
 import { isObjectType } from 'graphql';
+import { createClient } from 'graphql-sse';
 import { beforeAll, expect, test, vi } from 'vitest';
 import { createLabgraphClient } from '../../client/src/client.ts';
 import { schema } from '../../gateway/domain/schema.ts';
@@ -9,9 +10,9 @@ import { type Lab, startLab } from '../support/lab.ts';
 
 const text = readFileSync(new URL('../../docs/events.md', import.meta.url), 'utf8');
 /** The examples as they are written, without their imports. */
-const [withClient = '', withEventSource = ''] = [...text.matchAll(/^```js\n(.*?)^```/gms)].map(
-  ([, code = '']) => code.replace(/^import .*\n/m, ''),
-);
+const [withClient = '', withEventSource = '', withGraphqlSse = ''] = [
+  ...text.matchAll(/^```js\n(.*?)^```/gms),
+].map(([, code = '']) => code.replace(/^import .*\n/m, ''));
 
 interface Shown {
   readonly status: { readonly label: string };
@@ -43,7 +44,7 @@ function load(code: string, around: Readonly<Record<string, unknown>>, wanted: s
   return new Function(...names, `${code}\nreturn ${wanted};`)(...names.map((name) => around[name]));
 }
 
-beforeAll(() => expect([withClient, withEventSource]).not.toContain(''));
+beforeAll(() => expect([withClient, withEventSource, withGraphqlSse]).not.toContain(''));
 
 test('the example with the client shows each change, and goes on with its cursor when its socket is closed', async () => {
   await using lab = await startLab();
@@ -99,6 +100,39 @@ test('the example with EventSource shows each change, and comes back with a new 
   expect(before?.get('last-event-id')).toBeNull();
   expect(after?.get('last-event-id')).toEqual(expect.any(String));
   expect(after?.get('authorization')).not.toBe(before?.get('authorization'));
+});
+
+test('the example with graphql-sse shows each change, also after ten tokens have ended without one', async () => {
+  await using lab = await startLab();
+  const { orderId, userId, simulate, ...around } = surround(lab);
+  const report = vi.fn<(errors: unknown) => void>();
+  const [pauses, retried]: [number[], boolean[]] = [[], []];
+  const page = {
+    ...around,
+    orderId,
+    report,
+    createClient: (options: Parameters<typeof createClient>[0]) =>
+      createClient({ ...options, on: { connected: (isRetry) => void retried.push(isRetry) } }),
+    setTimeout: (resume: () => void, pauseMs: number) => {
+      pauses.push(pauseMs);
+      setImmediate(resume);
+    },
+  };
+  const leave = load(withGraphqlSse.replace('https://gateway.example', lab.url), page, 'leave') as () => void;
+  await expect.poll(() => around.show.mock.calls.length).toBe(1);
+
+  for (let ends = 1; ends <= 10; ends += 1) {
+    await lab.query('mutation ($id: ID!) { revokeViewerTokens(input: { userId: $id }) { revokedAt } }', {
+      variables: { id: userId },
+    });
+    await expect.poll(() => retried.length).toBe(ends + 1);
+  }
+  await simulate();
+
+  await expect.poll(() => around.show.mock.calls.length).toBe(2);
+  leave();
+  expect(report).not.toHaveBeenCalled();
+  expect(Math.max(...pauses)).toBeLessThanOrEqual(3000);
 });
 
 test('the graph and the runbook name every reason for which the history is gone', () => {
