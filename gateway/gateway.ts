@@ -241,14 +241,19 @@ async function loadGraphQL(core: Core, parts: GraphQLParts): Promise<GraphQLTran
   return createGraphQL(core, parts);
 }
 
-const pruneEveryMs = 3_600_000;
+/** Not an hour: a gateway may be replaced sooner, and a pruning may fail. */
+const pruneEveryMs = 60_000;
 const dayMs = 86_400_000;
 
-/** Deletes old events every hour. Returns the function that ends it. */
+/** Deletes old events, the first time a minute after the start. Returns the function that ends it. */
 function startPruning({ config, log, store }: Core): () => void {
-  const prune = () => {
+  let isPruning = false;
+  const prune = async () => {
+    if (isPruning) return;
+    isPruning = true;
     const before = new Date(Date.now() - config.eventRetentionDays * dayMs);
-    store.log.prune(before).catch((error: unknown) => log.error('events.prune_failed', { error }));
+    await store.log.prune(before).catch((error: unknown) => log.error('events.prune_failed', { error }));
+    isPruning = false;
   };
   const timer = setInterval(prune, pruneEveryMs).unref();
   return () => clearInterval(timer);
