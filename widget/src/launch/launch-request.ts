@@ -5,30 +5,30 @@ import { type Fields, readFields, readText } from '../gateway/fields.ts';
 import { toErrorCode } from '../gateway/gateway-error.ts';
 import { CREATE_LAUNCH_TICKET, CREATE_PORTAL_URL } from '../gateway/operations.ts';
 
-/** The wanted launch. `origins` are the allowed origins of the portal's address, separated by spaces. */
-export interface LaunchWish {
+/** `origins` are the allowed origins of the portal's address, separated by spaces. */
+export interface LaunchOptions {
   readonly orderId: string | null;
   readonly isPost: boolean;
   readonly origins: string | null;
 }
 
 /** The portal's address, or a ticket and the gateway's address, which redirects. A secret for one use within seconds. */
-export interface LaunchWay {
+export interface LaunchTarget {
   readonly url: string;
   readonly ticket: string | null;
 }
 
 /**
- * Asks the gateway for the way to the portal.
+ * Asks the gateway for the address of the portal.
  * @throws PortalError; URL_REJECTED unless the address is https and of an allowed origin
  */
-export function askForWay(
+export function requestLaunch(
   client: PortalClient,
-  { orderId, isPost, origins }: LaunchWish,
+  { orderId, isPost, origins }: LaunchOptions,
   signal: AbortSignal,
-): Promise<LaunchWay> {
+): Promise<LaunchTarget> {
   const query = isPost ? CREATE_LAUNCH_TICKET : CREATE_PORTAL_URL;
-  const read = ({ launch }: Fields): LaunchWay => {
+  const read = ({ launch }: Fields): LaunchTarget => {
     const { __typename, url, ticket, demographicsMissing } = readFields(launch);
     if (__typename === 'LaunchTicket')
       return { url: new URL('/launch', client.endpoint).href, ticket: readText(ticket) };

@@ -1,4 +1,4 @@
-import type { LaunchWay } from './launch-request.ts';
+import type { LaunchTarget } from './launch-request.ts';
 
 /**
  * Opens a blank tab that waits for its address; null when the browser blocked it. Call it in the same task as the click:
@@ -22,7 +22,7 @@ export function openLaunchWindow(text: string, language: string): Window | null 
  * Sends a tab, or this page, to the portal: without opener, and to the portal itself without a Referer. False when the person
  * has closed the tab.
  */
-export function goToPortal(tab: Window, { url, ticket }: LaunchWay): boolean {
+export function goToPortal(tab: Window, { url, ticket }: LaunchTarget): boolean {
   if (tab.closed) return false;
   if (tab !== window) tab.opener = null;
   if (ticket === null) clickAnchor(tab.document, url);

@@ -8,7 +8,7 @@ import { EXCLUDED, setMarks } from '../page/masks.ts';
 import { PortalElement } from '../status/portal-element.ts';
 import { drawStatus } from '../status/status-view.ts';
 import type { Strings } from '../words/strings.ts';
-import { askForWay } from './launch-request.ts';
+import { requestLaunch } from './launch-request.ts';
 import { drawLaunch } from './launch-view.ts';
 import { goToPortal, openLaunchWindow } from './launch-window.ts';
 
@@ -162,13 +162,17 @@ export class PortalLaunch extends PortalElement {
   async #send(tab: Window | null, signal: AbortSignal): Promise<void> {
     const { orderId, mode } = this;
     const origins = this.portalOrigins ?? this.gateway?.portalOrigins ?? null;
-    const way = await askForWay(this.getClient(), { orderId, isPost: mode === 'post', origins }, signal);
+    const target = await requestLaunch(
+      this.getClient(),
+      { orderId, isPost: mode === 'post', origins },
+      signal,
+    );
     if (!tab) {
-      if (this.#aim === this.aim) this.#showLink(way.url);
+      if (this.#aim === this.aim) this.#showLink(target.url);
       else this.#reset();
       return;
     }
-    const isOnItsWay = goToPortal(tab, way);
+    const isOnItsWay = goToPortal(tab, target);
     if (mode !== 'redirect') this.#setPhase('idle');
     if (isOnItsWay) this.#launched();
   }
