@@ -42,11 +42,12 @@ export class ActiveCredentials {
   readonly #active = new Map<string, ActiveToken>();
   /** By name. */
   readonly #keys = new Map<string, AbortController>();
+  #tokenKeys: readonly string[] = [];
   readonly #revokedUsers = new Map<string, Date>();
   readonly #revokedTokens = new Map<string, Date>();
 
   /**
-   * Aborts when the caller's token ends or is revoked or its gateway key is removed, with the reason as a sentence. Never for
+   * Aborts when the caller's token ends or is revoked, or its gateway key or the key of its token is removed, with the reason as a sentence. Never for
    * a management key.
    */
   endOf(caller: Caller): AbortSignal {
@@ -67,7 +68,24 @@ export class ActiveCredentials {
     for (const name of names) if (!this.#keys.has(name)) this.#keys.set(name, new AbortController());
   }
 
-  isRevoked({ userId, tokenId, issuedAt }: UserCaller): boolean {
+  /** From now on these are the keys of the gateway's own tokens (`keyId`). Ends the tokens of all others, also those in use. */
+  useTokenKeys(ids: readonly string[]): void {
+    this.#tokenKeys = ids;
+    for (const [name, { caller, end }] of this.#active) {
+      if (!this.#isOfRemovedKey(caller)) continue;
+      this.#active.delete(name);
+      end.abort(keyRemoved);
+    }
+  }
+
+  #isOfRemovedKey({ keyId }: UserCaller): boolean {
+    return keyId !== undefined && !this.#tokenKeys.includes(keyId);
+  }
+
+  /** Also true for a token whose key was removed. */
+  isRevoked(caller: UserCaller): boolean {
+    const { userId, tokenId, issuedAt } = caller;
+    if (this.#isOfRemovedKey(caller)) return true;
     const revokedAt = this.#revokedUsers.get(userId);
     if (revokedAt !== undefined && issuedAt <= revokedAt) return true;
     return tokenId !== null && this.#revokedTokens.has(tokenId);
@@ -104,8 +122,8 @@ export class ActiveCredentials {
 }
 
 /** Equal only for tokens with the same expiry that are revoked together. */
-function keyOf({ userId, tokenId, issuedAt, expiresAt }: UserCaller): string {
-  return JSON.stringify([userId, tokenId, issuedAt, expiresAt]);
+function keyOf({ userId, tokenId, issuedAt, expiresAt, keyId }: UserCaller): string {
+  return JSON.stringify([userId, tokenId, issuedAt, expiresAt, keyId]);
 }
 
 function latest(known: Date | undefined, at: Date): Date {

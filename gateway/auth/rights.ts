@@ -189,4 +189,6 @@ export interface UserCaller {
   readonly origins: readonly string[] | null;
   /** The token's own id (`jti`), where it has one. */
   readonly tokenId: string | null;
+  /** The gateway's own key that signed the token; none for a token of the identity provider. */
+  readonly keyId?: string;
 }

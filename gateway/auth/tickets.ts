@@ -30,6 +30,7 @@ const callerShape: z.ZodType<Caller> = z.discriminatedUnion('kind', [
     expiresAt: time,
     origins: z.array(z.string()).nullable(),
     tokenId: z.string().nullable(),
+    keyId: z.string().exactOptional(),
   }),
 ]);
 /** The document that a ticket is for. It is fetched with the rights of the caller who requested the ticket. */

@@ -16,6 +16,7 @@ export interface OwnKeys {
   readonly first: OwnKey | undefined;
   /** Finds the key that a token says it was signed with. */
   readonly find: JWTVerifyGetKey;
+  readonly ids: readonly string[];
 }
 
 /**
@@ -27,6 +28,7 @@ export function createOwnKeys(secrets: readonly string[]): OwnKeys {
   const [first] = keys;
   return {
     first,
+    ids: keys.map(({ kid }) => kid),
     find: ({ kid, alg }) => {
       const key = kid === undefined ? first : keys.find((known) => known.kid === kid);
       // A key is used with its own algorithm only, whatever the token says.

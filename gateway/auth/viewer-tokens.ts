@@ -36,6 +36,8 @@ export interface MintedToken {
 }
 
 export interface ViewerTokens {
+  /** The gateway's own keys, as `UserCaller.keyId` names them. */
+  readonly keyIds: readonly string[];
   /** @throws GatewayError FORBIDDEN where the gateway has no key to sign with */
   readonly mint: (token: NewViewerToken) => Promise<MintedToken>;
   /** @throws GatewayError UNAUTHENTICATED, always the same, for anything but a valid token */
@@ -75,10 +77,11 @@ export function createViewerTokens(options: ViewerTokensOptions): ViewerTokens {
   const keys = createOwnKeys(options.secrets);
   const sources = createSources(keys, options);
   return {
+    keyIds: keys.ids,
     mint: (token) => mint(keys, token),
     verify: async (token) => {
       try {
-        return await verify(token, sources);
+        return await verify(token, sources, keys);
       } catch (cause) {
         options.onRefused?.(nameReason(cause));
         throw refused(cause);
@@ -106,7 +109,7 @@ function createSources(
   return [own, { ...theirs, algorithms: providerAlgorithms }];
 }
 
-async function verify(token: string, sources: readonly Source[]): Promise<UserCaller> {
+async function verify(token: string, sources: readonly Source[], keys: OwnKeys): Promise<UserCaller> {
   if (token.length > maxTokenLength) throw new errors.JWTInvalid('too long');
   // The library also accepts padding and nonzero trailing bits, so one token would have many spellings.
   if (token.split('.').some((part) => decodeBase64url(part) === null))
@@ -115,13 +118,15 @@ async function verify(token: string, sources: readonly Source[]): Promise<UserCa
   const source = sources.find(({ issuer }) => issuer === iss);
   if (source === undefined) throw new errors.JWTClaimValidationFailed('unknown issuer', {}, 'iss');
   const { issuer, audience, algorithms, findKey } = source;
-  const { payload } = await jwtVerify(token, findKey, {
+  const { payload, protectedHeader } = await jwtVerify(token, findKey, {
     issuer,
     audience,
     algorithms: [...algorithms],
     requiredClaims: ['exp', 'iat'],
   });
-  return readCaller(payload, source);
+  const caller = readCaller(payload, source);
+  const keyId = protectedHeader.kid ?? keys.first?.kid;
+  return issuer === ownIssuer && keyId !== undefined ? { ...caller, keyId } : caller;
 }
 
 /** The same error for every fault and for revoked tokens: it reveals nothing about a token. */

@@ -18,8 +18,8 @@ export interface Callers {
   readonly isRevoked: ActiveCredentials['isRevoked'];
   readonly mint: ViewerTokens['mint'];
   /**
-   * From now on other gateway keys and viewer secrets are accepted. Sockets and streams of a removed key end; those of
-   * viewers go on until their tokens end.
+   * From now on other gateway keys and viewer secrets are accepted. Sockets and streams of a removed key end, and those of
+   * tokens that a removed secret signed.
    */
   readonly useSecrets: (secrets: CallerSecrets) => void;
   readonly revoke: (what: Omit<Revocation, 'at'>, by: Caller) => Promise<Date>;
@@ -47,6 +47,7 @@ export async function openCallers({ config, marks, log }: CallersParts): Promise
       },
     });
     credentials.useKeys(gatewayApiKeys.map(nameOfKey));
+    credentials.useTokenKeys(viewerTokens.keyIds);
     const findGatewayKey = createKeyFinder(gatewayApiKeys);
     const authenticate = createAuthenticate({ findGatewayKey, viewerTokens, isRevoked });
     return { authenticate, mint: viewerTokens.mint };

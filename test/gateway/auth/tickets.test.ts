@@ -13,6 +13,7 @@ const userUntil = (expiresAt: Date): Caller => ({
   expiresAt,
   origins: null,
   tokenId: null,
+  keyId: 'k',
 });
 const isRevoked = () => false;
 const { oneTimeValues: values } = await openMemoryStore();

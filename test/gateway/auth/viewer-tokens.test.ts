@@ -62,6 +62,7 @@ describe('a minted token', () => {
       expiresAt,
       origins: ['https://a.example.com'],
       tokenId: jti,
+      keyId: tokens.keyIds[0],
     });
   });
 
