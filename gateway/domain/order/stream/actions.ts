@@ -201,7 +201,11 @@ function createUpdates(
     if (ownership === 'gone' && 'orderId' in followed) return 'gone';
     if (ownership !== 'own') return null;
     const { id, version } = event.subject;
-    if (version <= (shown[id] ?? 0)) return null;
+    if (version <= (shown[id] ?? 0)) {
+      // Whatever comes after this webhook is newer than what was shown.
+      if (version === shown[id]) shown = without(shown, id);
+      return null;
+    }
     const owner = { userId: event.userId, orderId: order.id };
     if (!context.service.rights.mayShow(owner, 'stream order.updates')) return null;
     shown = without(shown, id);
