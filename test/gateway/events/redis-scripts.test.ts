@@ -21,7 +21,7 @@ async function openLog(url: string) {
   return { log, [Symbol.asyncDispose]: () => log.close() };
 }
 
-/** A way to the server on which each line of its answers takes some milliseconds. */
+/** A way to the server on which each line of its answers takes a millisecond. */
 async function startSlowAnswers() {
   const open = new Set<Socket>();
   const relay = createServer(async (near) => {
@@ -30,7 +30,7 @@ async function startSlowAnswers() {
     for (const socket of [near, far]) open.add(socket.on('error', () => {}));
     for await (const line of createInterface({ input: far })) {
       near.write(`${line}\r\n`);
-      await setTimeout(3);
+      await setTimeout(1);
     }
     near.end();
   });
