@@ -17,7 +17,7 @@ import './management/graph-credentials.ts';
 import './management/graph-pipelines.ts';
 import { builder } from '../graph/builder.ts';
 import { meterFields } from '../graph/cost.ts';
-import { refuseMalformedIds } from '../graph/mutation-result.ts';
+import { clearLoaders, refuseMalformedIds } from '../graph/mutation-result.ts';
 
 const all = builder.toSchema();
 
@@ -29,7 +29,9 @@ function rootOf(name: 'Query' | 'Mutation'): GraphQLObjectType {
 
 /** The management graph: from the same builder, with roots of its own, and only the types that these reach. */
 export const managementSchema: GraphQLSchema = meterFields(
-  refuseMalformedIds(new GraphQLSchema({ query: rootOf('Query'), mutation: rootOf('Mutation') })),
+  clearLoaders(
+    refuseMalformedIds(new GraphQLSchema({ query: rootOf('Query'), mutation: rootOf('Mutation') })),
+  ),
 );
 
 /** The management graph as text, as it is committed in management.graphql. */

@@ -27,8 +27,10 @@ import './health-data/graph.ts';
 import './health-data/events.ts';
 import { builder } from '../graph/builder.ts';
 import { meterFields } from '../graph/cost.ts';
-import { refuseMalformedIds } from '../graph/mutation-result.ts';
+import { clearLoaders, refuseMalformedIds } from '../graph/mutation-result.ts';
 import { requirePermissions } from '../graph/permissions.ts';
 
 /** The whole graph. One line above per concept: taking it away takes the concept out of the schema. */
-export const schema: GraphQLSchema = meterFields(refuseMalformedIds(requirePermissions(builder.toSchema())));
+export const schema: GraphQLSchema = meterFields(
+  clearLoaders(refuseMalformedIds(requirePermissions(builder.toSchema()))),
+);

@@ -82,8 +82,10 @@ export interface LoaderKind<Key, Value> {
 /** The loaders of one operation. */
 export interface Loaders {
   readonly of: <Key, Value>(kind: LoaderKind<Key, Value>) => DataLoader<Key, Value, string>;
-  /** Drops everything loaded: a subscription calls it before each event, or it would show old values. */
+  /** Drops everything loaded, before and after each mutation: its result must not show what was there before it. */
   readonly clear: () => void;
+  /** The same for a subscription before each event, whose reads have all of the time again. */
+  readonly beginAnew: () => void;
 }
 
 /** Loaders that batch and cache for one operation. */
@@ -105,6 +107,10 @@ export function createLoaders(service: Service, work: Work): Loaders {
       return loader;
     },
     clear: () => {
+      made = null;
+      service.readAnew();
+    },
+    beginAnew: () => {
       made = null;
       service.beginAnew();
     },

@@ -1,6 +1,7 @@
 import { defaultFieldResolver, type GraphQLSchema, getNamedType, isUnionType } from 'graphql';
 import { isGatewayError } from '../errors.ts';
 import { builder } from './builder.ts';
+import type { GraphContext } from './context.ts';
 import {
   type FeatureNotEnabled,
   type IdempotencyConflict,
@@ -135,6 +136,25 @@ export function refuseMalformedIds(schema: GraphQLSchema): GraphQLSchema {
       } catch (error) {
         if (!isGatewayError(error, 'BAD_USER_INPUT') || error.issues.length === 0) throw error;
         return inputRejected(toInputIssues(error.issues));
+      }
+    };
+  }
+  return schema;
+}
+
+/**
+ * Makes each mutation read anew, and its result too. Mutations of one operation run one after the other, so nothing else
+ * is being loaded.
+ */
+export function clearLoaders(schema: GraphQLSchema): GraphQLSchema {
+  for (const field of Object.values(schema.getMutationType()?.getFields() ?? {})) {
+    const resolve = field.resolve ?? defaultFieldResolver;
+    field.resolve = async (root, args, context: GraphContext, info) => {
+      context.loaders.clear();
+      try {
+        return await resolve(root, args, context, info);
+      } finally {
+        context.loaders.clear();
       }
     };
   }

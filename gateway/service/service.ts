@@ -28,10 +28,9 @@ export interface Service {
    * Code that acts on an answer uses the service itself: its reads begin after the operation did.
    */
   readonly forShowing: Service;
-  /**
-   * From now on reads use no earlier answers and have all of the time, as in a new operation. A stream calls this before
-   * each event.
-   */
+  /** From now on reads use no earlier answers. */
+  readonly readAnew: () => void;
+  /** The same, and they have all of the time again, as in a new operation. A stream calls this before each event. */
   readonly beginAnew: () => void;
   /** What the caller may see and do. */
   readonly rights: Rights;
@@ -102,8 +101,12 @@ class BoundService implements Service {
     return this.#options.paths?.[path] ?? path;
   }
 
-  beginAnew(): void {
+  readAnew(): void {
     this.#calls.beganAt = this.#upstream.now();
+  }
+
+  beginAnew(): void {
+    this.readAnew();
     this.#calls.beginTime(this.#timeoutMs);
   }
 

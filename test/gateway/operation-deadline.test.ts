@@ -93,7 +93,7 @@ describe('when an operation has waited 30 s for the service', () => {
   });
 });
 
-test('a write that a slow read has delayed says that nothing was sent', async () => {
+test('a write that a slow read has delayed says that nothing was sent, and the next mutation does not begin', async () => {
   await using slow = await startSlowService(() => 31_000);
   const gateway = await createGateway({
     config: readTestConfig({ SERVICE_URL: slow.url, EVENT_LOG: 'memory:' }),
@@ -102,10 +102,14 @@ test('a write that a slow read has delayed says that nothing was sent', async ()
   });
   await using _closing = { [Symbol.asyncDispose]: gateway.close };
   const { url } = await gateway.listen();
-  const mutation = `mutation { cancelOrder(id: "${order.id}") { __typename } }`;
+  const cancel = `cancelOrder(id: "${order.id}") { __typename }`;
+  const mutation = `mutation { a: ${cancel} b: ${cancel} }`;
 
   const response = await gateway.fetch(graphqlRequest(url, { query: mutation }, gatewayKey));
 
   const { errors } = await response.json();
-  expect(errors).toMatchObject([{ extensions: { code: 'UPSTREAM_TIMEOUT', mayHaveBeenDone: false } }]);
+  expect(errors).toMatchObject([
+    { path: ['a'], extensions: { code: 'UPSTREAM_TIMEOUT', mayHaveBeenDone: false } },
+    { path: ['b'], extensions: { code: 'UPSTREAM_TIMEOUT' } },
+  ]);
 });

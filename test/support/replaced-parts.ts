@@ -40,6 +40,7 @@ export function withMembers(service: Service, replace: (service: Service) => Par
     readFile: (read) => service.readFile(read),
     write: (write) => service.write(write),
     rights: service.rights,
+    readAnew: () => service.readAnew(),
     beginAnew: () => service.beginAnew(),
     pathOf: (path) => service.pathOf(path),
     ...replace(service),

@@ -9,8 +9,8 @@ import {
 } from '../../graph/mutation-result.ts';
 import { findContradictions, openInputFields, readOpen } from '../../graph/open-enum.ts';
 import { needs } from '../../graph/permissions.ts';
+import { loadOrder } from '../order/read/actions.ts';
 import { orderRef, orderStatusRef } from '../order/read/graph.ts';
-import { getOrder } from '../order/read/rest.ts';
 import { readOrderStatus } from '../order/read/rest-status.ts';
 import {
   type RequestedAppointment,
@@ -36,8 +36,7 @@ const acceptedRef = builder.objectRef<AppointmentAccepted>('AppointmentAccepted'
     order: t.field({
       type: orderRef,
       description: 'The order as it is now.',
-      // Not from the loader: an earlier mutation of the same operation may have filled it.
-      resolve: ({ orderId }, _args, { service }) => getOrder(service, orderId),
+      resolve: ({ orderId }, _args, context) => loadOrder(context, orderId),
     }),
   }),
 });

@@ -75,7 +75,7 @@ async function* generate(context: GraphContext, start: Generation): AsyncGenerat
     }
     const { event, payload } = item;
     if (!context.service.rights.mayShow({ userId: event.userId }, 'stream service-event.stream')) continue;
-    context.loaders.clear();
+    context.loaders.beginAnew();
     yield itemOf(event, cursors.scope, () => {
       const cursor = cursors.issue(event.position);
       return { ...event, kind: 'event', cursor, payload, reason: null };

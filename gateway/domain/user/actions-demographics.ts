@@ -53,7 +53,6 @@ export async function requestDemographics(
   if (issues.length > 0) return inputRejected(issues);
   try {
     const demographics = await updateDemographics(service, userId, person);
-    context.loaders.clear();
     return demographics === null ? notFound('user') : { kind: 'DemographicsUpdated', userId, demographics };
   } catch (error) {
     return toRefusal(error);

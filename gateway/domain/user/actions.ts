@@ -88,7 +88,6 @@ export async function requestUpdate(
   if (issues.length > 0) return inputRejected(issues);
   try {
     const isDone = await updateUser(context.service, userId, profile);
-    context.loaders.clear();
     return isDone === null ? notFound('user') : { kind: 'UserUpdated', userId };
   } catch (error) {
     return await explainRefusal(context, profile.clientUserId, error, userId);
@@ -113,7 +112,6 @@ export async function requestDeletion(
     if (isRefusal(error)) return toRefusal(error, { user_id: 'id' });
     await settleLost(error, async () => ((await getUser(service, userId)) === null ? true : null));
   }
-  context.loaders.clear();
   return { kind: 'UserDeleted', userId, undoUntil };
 }
 
@@ -130,7 +128,6 @@ export async function requestUndo(
   const undone = { kind: 'UserDeletionUndone', name } as const;
   try {
     const isDone = await undoUserDeletion(context.service, name);
-    context.loaders.clear();
     return isDone === null ? notFound('deleted user') : undone;
   } catch (error) {
     if (!isRefusal(error)) {

@@ -9,7 +9,7 @@ const simulate = /^POST \/v3\/order\/[^/]+\/test(\?|$)/;
 const resend = /^POST \/v3\/order\/resend_events$/;
 
 /** The first order whose status ends so. */
-export function orderAt(lab: SpoiltLab, ending: string): string {
+export function orderAt(lab: Pick<SpoiltLab, 'sandbox'>, ending: string): string {
   const order = lab.sandbox.orders().find(({ status }) => status.endsWith(ending));
   if (order === undefined) throw new Error(`The world has no order at ${ending}.`);
   return order.orderId;

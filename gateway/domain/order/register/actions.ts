@@ -88,8 +88,6 @@ async function describeRegistered(
   order: Order,
   position: number,
 ): Promise<TestkitRegistered> {
-  // The order may belong to another user from here on, so no earlier read is valid.
-  context.loaders.clear();
   return { kind: 'TestkitRegistered', order, cursor: await cursorAfter(context, order, position) };
 }
 

@@ -153,7 +153,7 @@ async function* generate(
   for await (const item of follow(context.events, logScopeOf(followed), { after: position, signal })) {
     if (item.kind === 'gap') {
       context.onResync(item.reason);
-      context.loaders.clear();
+      context.loaders.beginAnew();
       const again = await takeSnapshot(context, followed, { kind: 'RESYNC', position: item.position });
       if (signal.aborted) return;
       yield* showOrders(context, followed, again);
@@ -175,7 +175,7 @@ function* showOrders(
   const scope = scopeOf(context, followed);
   const partway: Place = { position: place.position, shown: {}, isPartway: true };
   for (let order = orders.shift(); order !== undefined; order = orders.shift()) {
-    context.loaders.clear();
+    context.loaders.beginAnew();
     const cursor = context.cursors.issue(scope, orders.length > 0 ? partway : place);
     yield { cursor, kind, order, event: null, receivedAt: null, trace: null };
   }
@@ -209,7 +209,7 @@ function createUpdates(
     const owner = { userId: event.userId, orderId: order.id };
     if (!context.service.rights.mayShow(owner, 'stream order.updates')) return null;
     shown = without(shown, id);
-    context.loaders.clear();
+    context.loaders.beginAnew();
     const [scope, place] = [scopeOf(context, followed), { position: event.position, shown }];
     return changeOf(event, `${scope} ${JSON.stringify(shown)}`, () => ({
       cursor: context.cursors.issue(scope, place),
