@@ -6,10 +6,10 @@ import * as resultsOperations from '../../widget/src/results/operations.ts';
 import { gatewayKey, startLab } from '../support/lab.ts';
 import { subscribeOverSse } from '../support/subscribe.ts';
 
-const pages = ['README.md', 'docs/queries.md']
-  .map((page) => readFileSync(new URL(`../../${page}`, import.meta.url), 'utf8'))
-  .join('\n');
-const examples = [...pages.matchAll(/^```graphql\n(.*?)^```/gms)].map(([, text = '']) => text);
+const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
+const examplesOf = (page: string) =>
+  [...page.matchAll(/^```graphql\n(.*?)^```/gms)].map(([, text = '']) => text);
+const examples = ['README.md', 'docs/queries.md'].flatMap((page) => examplesOf(read(page)));
 const queries = examples.filter((example) => !example.startsWith('subscription'));
 const subscriptions = examples.filter((example) => example.startsWith('subscription'));
 
@@ -45,8 +45,16 @@ test.each(subscriptions)(
   },
 );
 
+test.each(
+  globSync('{README.md,docs/*.md}').flatMap((page) =>
+    examplesOf(read(page)).map((example) => [page, example] as const),
+  ),
+)('an example of %s fits the graph that it is about', (page, example) => {
+  const graph = page === 'docs/management.md' ? 'management.graphql' : 'schema.graphql';
+  expect(validate(buildSchema(read(graph)), parse(example)).map(({ message }) => message)).toEqual([]);
+});
+
 test('the widget, the demo, the examples and the documents ask nothing that is deprecated', () => {
-  const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
   const schema = buildSchema(read('schema.graphql'));
   const demo = read('gateway/http/pages/demo/demo.js');
   const [, parts = ''] = /const ORDER = '(.*)';/.exec(demo) ?? [];
@@ -57,9 +65,7 @@ test('the widget, the demo, the examples and the documents ask nothing that is d
         ...program.matchAll(/`(\s*(?:query|mutation|subscription|fragment|\{)\s[^`]*)`/g),
       ])
       .map(([, text = '']) => text),
-    ...globSync('{README.md,docs/*.md}')
-      .flatMap((page) => [...read(page).matchAll(/^```graphql\n(.*?)^```/gms)])
-      .map(([, text = '']) => text),
+    ...globSync('{README.md,docs/*.md}').flatMap((page) => examplesOf(read(page))),
     ...Object.values({ ...widgetOperations, ...resultsOperations }),
   ];
   const faults = texts.flatMap((text) => validate(schema, parse(text), [NoDeprecatedCustomRule]));

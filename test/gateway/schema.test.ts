@@ -4,6 +4,7 @@ import {
   type GraphQLNamedType,
   type GraphQLSchema,
   getNamedType,
+  isCompositeType,
   isEnumType,
   isInputObjectType,
   isInterfaceType,
@@ -11,6 +12,9 @@ import {
   isObjectType,
   isSpecifiedScalarType,
   isUnionType,
+  OverlappingFieldsCanBeMergedRule,
+  parse,
+  validate,
   valueFromASTUntyped,
 } from 'graphql';
 import { expect, test } from 'vitest';
@@ -112,6 +116,27 @@ test('every mutation whose result can be a refusal has one for a malformed input
   });
   // Their results are objects, which cannot become unions without breaking clients (decision 0108).
   expect(lacking.map(({ name }) => name)).toEqual(['createViewerToken', 'revokeViewerTokens']);
+});
+
+/** The messages about fields that cannot be asked of every member of a union in one selection. */
+function conflictsOf(of: GraphQLSchema): readonly string[] {
+  const unions = typesOf(of).filter(isUnionType);
+  const texts = unions.map((type) => {
+    const parts = of.getPossibleTypes(type).map((member) => {
+      const asked = Object.values(member.getFields()).map((field) =>
+        isCompositeType(getNamedType(field.type)) ? `${field.name} { __typename }` : field.name,
+      );
+      return `... on ${member.name} { ${asked.join(' ')} }`;
+    });
+    return [type.name, `fragment Whole on ${type.name} { ${parts.join(' ')} }`] as const;
+  });
+  return texts.flatMap(([name, text]) =>
+    validate(of, parse(text), [OverlappingFieldsCanBeMergedRule]).map(({ message }) => `${name}: ${message}`),
+  );
+}
+
+test('a field of several members of a result has one type, so one document can ask all of them', () => {
+  expect([...conflictsOf(schema), ...conflictsOf(managementSchema)]).toEqual([]);
 });
 
 test('clients that introspect the schema do not meet the directive', () => {

@@ -58,7 +58,7 @@ const refusedRef = builder.objectRef<AppointmentRefused>('AppointmentRefused').i
       description: 'The status of the order.',
       resolve: ({ order }) => readOrderStatus(order.status),
     }),
-    order: t.expose('order', { type: orderRef, nullable: false, description: 'The order as it is.' }),
+    order: t.expose('order', { type: orderRef, description: 'The order as it is.' }),
     appointment: t.expose('appointment', {
       type: appointmentRef,
       description: 'The appointment as it is; null where there is none.',

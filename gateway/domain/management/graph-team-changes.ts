@@ -128,7 +128,7 @@ addMutation(mutationRoot, 'createTeam', {
     }),
   }),
   done: doneType<{ readonly team: Team }>('TeamCreated', 'The team was made.', (t) => ({
-    team: t.expose('team', { type: teamRef, nullable: false, description: 'The new team.' }),
+    team: t.expose('team', { type: teamRef, description: 'The new team.' }),
   })),
   subject: 'organization',
   refusals: [referenceTakenRef],
@@ -153,7 +153,7 @@ addMutation(mutationRoot, 'updateTeam', {
     }),
   }),
   done: doneType<{ readonly team: Team }>('TeamUpdated', 'The team was changed.', (t) => ({
-    team: t.expose('team', { type: teamRef, nullable: false, description: 'The team as it is now.' }),
+    team: t.expose('team', { type: teamRef, description: 'The team as it is now.' }),
   })),
   subject: 'team',
   refusals: [referenceTakenRef],
