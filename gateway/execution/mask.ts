@@ -121,7 +121,18 @@ export function markUnknownOutcomes(answer: ExecutionResult): ExecutionResult {
 
 /** GraphQL's own errors are shown with their message. Their other content, such as a malformed body, is dropped. */
 function describeGraphQLError(error: GraphQLError): GraphQLError {
+  if (isOfOutput(error)) return rebuild(error, unfitting, { code: 'UPSTREAM_UNREADABLE' });
   return rebuild(error, error.message, { code: readCode(error) }, readHttp(error));
+}
+
+const unfitting = 'The service gave a value that this field cannot hold.';
+
+/**
+ * Whether a value does not fit the type of its field. GraphQL adds the place in the document to such an error; its errors
+ * about arguments have theirs from the start.
+ */
+function isOfOutput({ path, originalError }: GraphQLError): boolean {
+  return path !== undefined && originalError instanceof GraphQLError && originalError.nodes === undefined;
 }
 
 /** Codes of errors from preparing and measuring a document. */

@@ -1,7 +1,7 @@
 import { isNonNullType } from 'graphql';
 import { describe, expect, test } from 'vitest';
 import { schema } from '../../gateway/domain/schema.ts';
-import { text } from '../support/misbehaving-service.ts';
+import { json, text } from '../support/misbehaving-service.ts';
 import { type SpoiltLab, startSpoiltLab } from '../support/spoilt-lab.ts';
 
 function kitFor({ sandbox }: SpoiltLab, userId = sandbox.users()[0]?.userId) {
@@ -78,17 +78,19 @@ test('a malformed id of a mutation is a refusal as data, where its result has on
 
 test('a mutation whose result is lost to one of its own fields may have been done, and says so', async () => {
   await using lab = await startSpoiltLab();
-  lab.spoil({ at: /GET .orders/, isDone: false, answer: text('', 502), times: 9 });
-  const answer = await lab.query(
-    `mutation { createUser(input: { clientUserId: "new-1" }) {
-      ... on UserCreated { user { id orders { nodes { id } } } } } }`,
+  const answer = json({ url: `${lab.serviceUrl}/portal`, expires_in: 2_419_200_000 });
+  lab.spoil({ at: /create_portal_url/, isDone: false, answer });
+  const { data, errors } = await lab.query(
+    `mutation { createPortalUrl(input: { userId: "${lab.sandbox.users()[0]?.userId}" }) {
+      ... on PortalUrl { url expiresIn } } }`,
   );
-  expect(answer.data).toEqual({ createUser: null });
-  expect(answer.errors).toEqual([
+  expect(data).toEqual({ createPortalUrl: null });
+  expect(errors).toEqual([
     expect.objectContaining({
-      path: ['createUser', 'user', 'orders'],
+      path: ['createPortalUrl', 'expiresIn'],
       message: expect.stringMatching(/It may have been done all the same\.$/),
-      extensions: { code: 'UPSTREAM_UNAVAILABLE', mayHaveBeenDone: true },
+      extensions: { code: 'UPSTREAM_UNREADABLE', mayHaveBeenDone: true },
     }),
   ]);
+  expect(JSON.stringify(errors)).not.toContain('2419200000');
 });
