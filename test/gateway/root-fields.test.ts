@@ -76,6 +76,19 @@ test('a malformed id of a mutation is a refusal as data, where its result has on
   expect(lab.sandbox.calls.filter((call) => call.startsWith('POST'))).toEqual([]);
 });
 
+test('a mutation shows what it made where a field of that cannot be read', async () => {
+  await using lab = await startSpoiltLab();
+  lab.spoil({ at: /GET .orders/, isDone: false, answer: text('', 502), times: 9 });
+  const answer = await lab.query(
+    `mutation { createUser(input: { clientUserId: "new-1" }) {
+      ... on UserCreated { user { id orders { nodes { id } } } } } }`,
+  );
+  expect(answer.data).toEqual({ createUser: { user: { id: expect.any(String), orders: null } } });
+  expect(answer.errors).toMatchObject([
+    { path: ['createUser', 'user', 'orders'], extensions: { code: 'UPSTREAM_UNAVAILABLE' } },
+  ]);
+});
+
 test('a mutation whose result is lost to one of its own fields may have been done, and says so', async () => {
   await using lab = await startSpoiltLab();
   const answer = json({ url: `${lab.serviceUrl}/portal`, expires_in: 2_419_200_000 });

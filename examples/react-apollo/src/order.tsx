@@ -28,7 +28,7 @@ export function NewestOrder() {
   const { data, error } = useQuery(newestOrder);
   if (error) return <p role="alert">{error.message}</p>;
   if (!data) return <p>Loading…</p>;
-  const order = data.viewer?.user?.orders.nodes[0];
+  const order = data.viewer?.user?.orders?.nodes[0];
   return order ? <Order order={order} /> : <p>You have no orders yet.</p>;
 }
 

@@ -38,6 +38,7 @@ function OrderList({ of }: { readonly of: orders_user$key }) {
     of,
   );
   useSubscription<ordersLive>(liveConfig);
+  if (!data.orders) return <p role="alert">The orders could not be read.</p>;
   return (
     <section aria-label="Your orders">
       <h1>Your orders</h1>

@@ -187,7 +187,6 @@ const bound = `a range with more than ${maxRows.toLocaleString('en')} is refused
 builder.objectFields(userRef, (t) => ({
   healthSummaries: t.field({
     type: [healthSummaryRef],
-    nullable: false,
     complexity: cost,
     extensions: needs('read:health'),
     description: `Summaries received by webhook, the latest version of each, newest day first and those without a date last; ${bound}`,
@@ -201,7 +200,6 @@ builder.objectFields(userRef, (t) => ({
   }),
   healthSamples: t.field({
     type: [healthSampleRef],
-    nullable: false,
     complexity: cost,
     extensions: needs('read:health'),
     description: `Samples received by webhook, the latest value of each, newest first, with intervals sorted by their start; ${bound}`,

@@ -51,7 +51,6 @@ webhookRef.implement({
     updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When it was last changed.' }),
     headers: t.field({
       type: [headerRef],
-      nullable: false,
       description: 'Headers of your own that are sent with each message.',
       resolve: ({ at, id }, _args, context) => listWebhookHeaders(context.service, { at, webhookId: id }),
     }),

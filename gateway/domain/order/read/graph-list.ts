@@ -127,7 +127,6 @@ builder.objectField(userRef, 'orders', (t) =>
   t.field({
     ...orderList,
     args: orderListArgs,
-    nullable: false,
     description: `The user's orders, newest first. ${guarantee}`,
     resolve: (user, args, context) => listConnection(context, args, user.id),
   }),

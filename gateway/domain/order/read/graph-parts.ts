@@ -215,7 +215,6 @@ export const transactionRef = builder.objectRef<OrderTransaction>('OrderTransact
     }),
     orders: t.field({
       type: [orderInTransactionRef],
-      nullable: false,
       description: 'Its orders that the caller may see, as the service lists them.',
       resolve: (transaction, _args, context) => findVisibleOrders(context, transaction),
     }),
