@@ -24,6 +24,9 @@ const phone = z.string().regex(/^\+[1-9][\d ().-]{6,18}$/);
 /** Numbers of the area code 555 are fictitious and refused (public service). */
 const phoneOfPerson = z.string().regex(/^\+(?!1[ ().-]*555)[1-9][\d ().-]{6,18}$/);
 
+/** Narrower patterns refuse addresses that exist, and none is documented. */
+const email = z.string().regex(/^[^\s@]+@[^\s@.]+(\.[^\s@.]+)+$/);
+
 const zip = z.string().regex(/^\d{5}(-\d{4})?$/);
 const dayOfBirth = z.iso.date().refine((day) => Date.parse(day) <= Date.now(), 'dob is in the future');
 
@@ -57,13 +60,13 @@ const homeAddress = z.object({
   access_notes: accessNotes,
 });
 
-/** The adult responsible for a person under 18 (public service: GuarantorDetails). */
+/** The adult responsible for a person under 18; the rules for patients do not hold for them (public service: GuarantorDetails). */
 const medicalProxy = z.object({
-  first_name: personName,
-  last_name: personName,
-  address: homeAddress,
-  phone_number: phoneOfPerson,
-  email: z.email().nullish(),
+  first_name: z.string().min(1),
+  last_name: z.string().min(1),
+  address: homeAddress.extend({ state: z.string().min(1) }),
+  phone_number: phone,
+  email: z.string().nullish(),
   household_income: z.number().int().nullish(),
   household_size: z.number().int().nullish(),
 });
@@ -72,7 +75,7 @@ const medicalProxy = z.object({
 export const demographics = z.object({
   first_name: personName,
   last_name: personName,
-  email: z.email(),
+  email,
   phone_number: phoneOfPerson,
   gender: z.string().min(1),
   dob: dayOfBirth,
@@ -126,7 +129,7 @@ export const patientDetails = z
     dob: dayOfBirth,
     gender: z.enum(['female', 'male', 'other', 'unknown']),
     phone_number: phone,
-    email: z.email(),
+    email,
     medical_proxy: medicalProxy.nullable().default(null),
     race: z.enum(races).nullable().default(null),
     ethnicity: z.enum(ethnicities).nullable().default(null),

@@ -154,11 +154,11 @@ test.each([
   [
     'a proxy with faults of its own',
     {
-      medicalProxy: { ...proxy, firstName: '', email: 'x', address: { ...address, state: 'Arizona' } },
+      medicalProxy: { ...proxy, firstName: '', phoneNumber: '602', address: { ...address, state: '' } },
     },
     [
       ['medicalProxy', 'firstName'],
-      ['medicalProxy', 'email'],
+      ['medicalProxy', 'phoneNumber'],
       ['medicalProxy', 'address', 'state'],
     ],
   ],
@@ -172,6 +172,15 @@ test.each([
   ['a name of one letter', { firstName: 'J' }],
   ['a name of 50 characters', { lastName: 'x'.repeat(50) }],
   ['a child with a proxy', { dob: '2020-01-01', medicalProxy: proxy }],
+  [
+    'a proxy whose name has accents',
+    {
+      medicalProxy: { ...proxy, firstName: 'José', email: 'o&b', address: { ...address, state: 'Arizona' } },
+    },
+  ],
+  ['an address of e-mail with &', { email: 'o&b@example.com' }],
+  ['an address of e-mail with an umlaut', { email: 'jörg@exämple.de' }],
+  ['an address of e-mail in Punycode', { email: 'a@b.xn--p1ai' }],
   ['a postal code of nine digits', { address: { ...address, zip: '85004-1234' } }],
   [
     'an address elsewhere',

@@ -42,15 +42,30 @@ describe('an order for a person under 18', () => {
     const proxy = {
       ...medicalProxy,
       firstName: '',
-      email: 'none',
-      address: { ...medicalProxy.address, zip: '1' },
+      phoneNumber: '602 555 0100',
+      address: { ...medicalProxy.address, zip: ' ' },
     };
     const { issues } = await order(lab, { ...minor, medicalProxy: proxy });
     expect(issues.map(({ path }: { path: string[] }) => path.join('.'))).toEqual([
       'patientDetails.medicalProxy.firstName',
-      'patientDetails.medicalProxy.email',
+      'patientDetails.medicalProxy.phoneNumber',
       'patientDetails.medicalProxy.address.zip',
     ]);
+  });
+
+  test('is placed with a proxy of any name and address: the rules for patients do not hold for them', async () => {
+    await using lab = await startLab();
+    const proxy = {
+      ...medicalProxy,
+      ...{ firstName: 'José', lastName: 'Núñez  Ávila', email: 'o&b@example.com' },
+      phoneNumber: '+1 555 010 0100',
+      address: { ...medicalProxy.address, state: 'Arizona', zip: '85004 1234' },
+    };
+    const placed = await order(lab, { ...minor, medicalProxy: proxy });
+    expect(placed.order.patient.medicalProxy).toMatchObject({
+      ...{ firstName: 'José', lastName: 'Núñez  Ávila', email: 'o&b@example.com' },
+      ...{ phoneNumber: '+1 555 010 0100', address: { zip: '85004 1234' } },
+    });
   });
 
   test('is refused by the sandbox as the service refuses it', async () => {

@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import { countCharacters } from '../../graph/arguments.ts';
 import type { GraphContext } from '../../graph/context.ts';
 import { findIssues, type InputRule, isGiven, under } from '../../graph/input-rules.ts';
@@ -62,7 +61,6 @@ export async function requestDemographics(
 const nameRule =
   "Give 1 to 50 of the letters a to z, digits, and - . , ' with single spaces inside; no accents.";
 const phoneRule = 'Give the phone number in international format, such as +16025550100; +1 555 is no area.';
-const email = z.email();
 
 /** No accents, a letter or digit first, single spaces inside (public service: the pattern of names). */
 function isName(text: string): boolean {
@@ -74,39 +72,50 @@ function isPersonsNumber(text: string): boolean {
   return isPhoneNumber(text) && !/^\+1[ ().-]*555/.test(text);
 }
 
-/** The public service's rules for patient input. */
-const addressRules: readonly InputRule<NewHomeAddress>[] = [
+type Place = Pick<NewHomeAddress, 'firstLine' | 'city' | 'state' | 'zip' | 'country'>;
+
+/** Rules for all addresses, of an order too; the service checks the rest. */
+export const addressRules: readonly InputRule<Place>[] = [
   ['firstLine', 'Give street and number.', ({ firstLine }) => isGiven(firstLine), 'REQUIRED'],
   ['city', 'Give the city.', ({ city }) => isGiven(city), 'REQUIRED'],
-  ['state', 'Give the two-letter region code, such as AZ.', ({ state }) => /^[A-Za-z]{2}$/.test(state)],
-  ['zip', 'Give the postal code; in the United States five digits, or nine as 85004-1234.', hasZip],
+  ['state', 'Give the region code, such as AZ.', ({ state }) => isGiven(state), 'REQUIRED'],
+  ['zip', 'Give the postal code.', ({ zip }) => isGiven(zip), 'REQUIRED'],
   [
     'country',
     'Give a two-letter country code, such as US.',
     ({ country }) => toCountry(country).code !== null,
   ],
-  [
-    'accessNotes',
-    'Give 1,000 characters at most.',
-    ({ accessNotes }) => countCharacters(accessNotes) <= 1000,
-    'TOO_LONG',
-  ],
 ];
 
-function hasZip({ country, zip }: NewHomeAddress): boolean {
-  return toCountry(country).code === 'US' ? /^\d{5}(-\d{4})?$/.test(zip) : isGiven(zip);
+/** At most 1,000 characters (public service). */
+export const accessNotesRule: InputRule<Pick<NewHomeAddress, 'accessNotes'>> = [
+  'accessNotes',
+  'Give 1,000 characters at most.',
+  ({ accessNotes }) => countCharacters(accessNotes) <= 1000,
+  'TOO_LONG',
+];
+
+/** The public service's rules for patient input. */
+const homeAddressRules: readonly InputRule<NewHomeAddress>[] = [
+  ...addressRules,
+  ['state', 'Give the two-letter region code, such as AZ.', hasRegion],
+  ['zip', 'Give five digits in the United States, or nine as 85004-1234.', hasZip],
+  accessNotesRule,
+];
+
+function hasRegion({ state }: NewHomeAddress): boolean {
+  return !isGiven(state) || /^[A-Za-z]{2}$/.test(state);
 }
 
-/** Rules for a person and for a medical proxy. */
-const contactRules: readonly InputRule<NewDemographics | NewMedicalProxy>[] = [
-  ['firstName', nameRule, ({ firstName }) => isName(firstName)],
-  ['lastName', nameRule, ({ lastName }) => isName(lastName)],
-  ['email', 'Give an e-mail address.', (of) => of.email === null || email.safeParse(of.email).success],
-  ['phoneNumber', phoneRule, ({ phoneNumber }) => isPersonsNumber(phoneNumber)],
-];
+function hasZip({ country, zip }: NewHomeAddress): boolean {
+  return !isGiven(zip) || toCountry(country).code !== 'US' || /^\d{5}(-\d{4})?$/.test(zip);
+}
 
 const personRules: readonly InputRule<NewDemographics>[] = [
-  ...contactRules,
+  ['firstName', nameRule, ({ firstName }) => isName(firstName)],
+  ['lastName', nameRule, ({ lastName }) => isName(lastName)],
+  ['email', 'Give an e-mail address.', ({ email }) => isEmail(email)],
+  ['phoneNumber', phoneRule, ({ phoneNumber }) => isPersonsNumber(phoneNumber)],
   ['gender', 'Give the gender.', ({ gender }) => isGiven(gender), 'REQUIRED'],
   ['dob', 'Give a day that is not in the future.', ({ dob }) => !isFuture(dob)],
   [
@@ -116,6 +125,12 @@ const personRules: readonly InputRule<NewDemographics>[] = [
     'REQUIRED',
   ],
 ];
+
+/** Text, an at sign, and text with a dot inside; the service checks the rest. */
+export function isEmail(text: string): boolean {
+  const at = text.indexOf('@', 1);
+  return !/\s/.test(text) && at > 0 && text.lastIndexOf('.', text.length - 2) > at + 1;
+}
 
 /** Somewhere on earth it may be tomorrow already: 14 hours ahead of UTC at most. */
 function isFuture(day: string): boolean {
@@ -133,14 +148,25 @@ export function isMinor(day: string): boolean {
 function findDemographicsIssues(person: NewDemographics): readonly InputIssue[] {
   return [
     ...findIssues(personRules, person),
-    ...under('address', findIssues(addressRules, person.address)),
+    ...under('address', findIssues(homeAddressRules, person.address)),
     ...findProxyIssues(person.medicalProxy),
   ];
 }
 
-/** The same for a medical proxy, with paths from `medicalProxy` on; none for null. */
+/** The service has no pattern for a medical proxy (public service: GuarantorDetails), so only what lacks is refused. */
+const proxyRules: readonly InputRule<NewMedicalProxy>[] = [
+  ['firstName', 'Give the first name.', ({ firstName }) => isGiven(firstName), 'REQUIRED'],
+  ['lastName', 'Give the last name.', ({ lastName }) => isGiven(lastName), 'REQUIRED'],
+  [
+    'phoneNumber',
+    'Give the phone number in international format, with a leading plus sign.',
+    ({ phoneNumber }) => isPhoneNumber(phoneNumber),
+  ],
+];
+
+/** What is wrong with a medical proxy, with paths from `medicalProxy` on; nothing for null. */
 export function findProxyIssues(proxy: NewMedicalProxy | null): readonly InputIssue[] {
   if (proxy === null) return [];
-  const ofAddress = under('address', findIssues(addressRules, proxy.address));
-  return under('medicalProxy', [...findIssues(contactRules, proxy), ...ofAddress]);
+  const ofAddress = under('address', findIssues([...addressRules, accessNotesRule], proxy.address));
+  return under('medicalProxy', [...findIssues(proxyRules, proxy), ...ofAddress]);
 }

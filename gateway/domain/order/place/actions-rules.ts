@@ -2,8 +2,14 @@ import { countCharacters, isOver } from '../../../graph/arguments.ts';
 import { findIssues, type InputRule, isGiven, under } from '../../../graph/input-rules.ts';
 import type { InputIssue } from '../../../graph/user-error.ts';
 import { startOfDay } from '../../../parse/dates.ts';
-import { isPhoneNumber, toCountry } from '../../address/rest.ts';
-import { findProxyIssues, isMinor } from '../../user/actions-demographics.ts';
+import { isPhoneNumber } from '../../address/rest.ts';
+import {
+  accessNotesRule,
+  addressRules,
+  findProxyIssues,
+  isEmail,
+  isMinor,
+} from '../../user/actions-demographics.ts';
 import type { NewOrder, NewTestkitOrder, OrderSetRequest, OrderToImport, PatientPart } from './rest.ts';
 
 const giveName = 'Give the name of the receiver.';
@@ -37,24 +43,9 @@ const patientRules: readonly InputRule<PatientPart['patientDetails']>[] = [
   ],
 ];
 
-type PostalAddress = PatientPart['patientAddress'] | NewTestkitOrder['shipping'];
-
-/** Rules for all addresses of an order; the service checks the postal code. */
-const addressRules: readonly InputRule<PostalAddress>[] = [
-  ['firstLine', 'Give street and number.', ({ firstLine }) => isGiven(firstLine), 'REQUIRED'],
-  ['city', 'Give the city.', ({ city }) => isGiven(city), 'REQUIRED'],
-  ['state', 'Give the region code, such as AZ.', ({ state }) => isGiven(state), 'REQUIRED'],
-  ['zip', 'Give the postal code.', ({ zip }) => isGiven(zip), 'REQUIRED'],
-  [
-    'country',
-    'Give a two-letter country code, such as US.',
-    ({ country }) => toCountry(country).code !== null,
-  ],
-];
-
 const patientAddressRules: readonly InputRule<PatientPart['patientAddress']>[] = [
   ...addressRules,
-  ['accessNotes', atMost1000, ({ accessNotes }) => countCharacters(accessNotes) <= 1000, 'TOO_LONG'],
+  accessNotesRule,
 ];
 
 /** Rules for the shipping address of a kit (public service). */
@@ -154,10 +145,4 @@ export function findConsentIssues({ consents }: Pick<NewOrder, 'consents'>): rea
   return consents.flatMap((consent, index) =>
     under('consents', under(String(index), findIssues(consentRules, consent))),
   );
-}
-
-/** Text, an at sign, and text with a dot inside; the service checks the rest. */
-function isEmail(text: string): boolean {
-  const at = text.indexOf('@', 1);
-  return !/\s/.test(text) && at > 0 && text.lastIndexOf('.', text.length - 2) > at + 1;
 }
