@@ -26,7 +26,7 @@ import {
 import { getLabTest, listLabs, listLabTests } from '../../gateway/domain/lab-test/rest.ts';
 import { getMarkers, listMarkers, listOrderSetMarkers } from '../../gateway/domain/marker/rest.ts';
 import * as orders from '../../gateway/domain/order/place/rest.ts';
-import { needsPhysician } from '../../gateway/domain/order/place/rest.ts';
+import { findLabOf, needsPhysician } from '../../gateway/domain/order/place/rest.ts';
 import { getOrder, getOrders, listOrders } from '../../gateway/domain/order/read/rest.ts';
 import { listLastChangedOrders } from '../../gateway/domain/order/read/rest-last-changed.ts';
 import { type CurrentOrder, readOrder, versionOfOrder } from '../../gateway/domain/order/read/rest-order.ts';
@@ -116,7 +116,17 @@ const reads: Readonly<Record<string, Ask>> = {
   labs: (service) => listLabs(service),
   'lab accounts': (service) => listLabAccounts(service, { id: null, status: null }),
   'whether a physician is needed': (service, { labTestId }) =>
-    needsPhysician(service, { labAccountId: null, labTestId, takesPending: false }),
+    needsPhysician(service, {
+      labAccountId: null,
+      findLab: () => findLabOf(service, { labTestIds: [labTestId], addOn: null }),
+      takesPending: false,
+    }),
+  'whether a physician is needed for markers': (service) =>
+    needsPhysician(service, {
+      labAccountId: null,
+      findLab: () => findLabOf(service, { labTestIds: [], addOn: { markerIds: [1], providerIds: [] } }),
+      takesPending: false,
+    }),
   markers: (service) => listMarkers(service, { labSlug: null, name: null }, page),
   'markers of an order set': (service, { labTestId }) =>
     listOrderSetMarkers(service, { labTestIds: [labTestId], addOn: null }, page),

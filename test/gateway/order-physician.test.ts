@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { createLabAccounts } from '../../sandbox/world/lab-accounts.ts';
 import { type Lab, startLab } from '../support/lab.ts';
-import { create, physician, posts } from '../support/ordering.ts';
+import { create, patient, physician, posts } from '../support/ordering.ts';
 
 const [open, delegated, pending] = createLabAccounts(1);
 
@@ -13,10 +13,15 @@ const answerAccounts = (lab: Lab, data: readonly object[]) =>
     effect: { kind: 'answer', status: 200, body: JSON.stringify({ data }) },
   });
 
-const refuseOrders = (lab: Lab) =>
+interface Marker {
+  readonly id: string;
+  readonly providerId: string;
+}
+
+const refuse = (lab: Lab, path = '/v3/order') =>
   lab.sandbox.faults.add({
     method: 'POST',
-    path: '/v3/order',
+    path,
     effect: { kind: 'answer', status: 400, body: '{"detail":"No."}' },
   });
 
@@ -41,6 +46,46 @@ describe('a physician', () => {
     await using lab = await startLab();
     expect((await create(lab, lipidCheck(lab))).__typename).toBe('PhysicianRequired');
     expect((await create(lab)).__typename).toBe('OrderCreated');
+  });
+
+  test.each([
+    ['by the ids of the graph', ({ id }: Marker) => ({ markerIds: [Number(id)] })],
+    ['by the ids of the lab', ({ providerId }: Marker) => ({ providerIds: [providerId] })],
+  ])('is asked for where that lab does the markers of an order, %s, for a viewer too', async (_, addOn) => {
+    await using lab = await startLab();
+    const { data } = await lab.query(
+      '{ markers(first: 1, filter: { labSlug: "specimen-labs" }) { nodes { id providerId } } }',
+    );
+    const token = await lab.tokenFor(lab.sandbox.users()[0]?.userId ?? '', { scopes: ['write:orders'] });
+    const input = { orderSet: { addOn: addOn(data.markers.nodes[0]) }, collectionMethod: 'WALK_IN_TEST' };
+    expect((await create(lab, input, token)).__typename).toBe('PhysicianRequired');
+  });
+
+  test.each([
+    ['is', 'order_delegated', 'PhysicianRequired'],
+    ['is not', 'not_delegated', 'InputRejected'],
+  ])('%s asked for at the registration of a kit of a lab whose account is %s', async (_, flow, outcome) => {
+    await using lab = await startLab();
+    const { data } = await lab.query(
+      '{ orders(first: 100, filter: { collectionMethods: [TESTKIT] }) { nodes { sampleId status { raw } labTest { lab { slug } } } } }',
+    );
+    const kit = data.orders.nodes.find((order: { readonly status: { readonly raw: string } }) =>
+      order.status.raw.endsWith('with_customer'),
+    );
+    const { slug } = kit.labTest.lab;
+    answerAccounts(lab, [
+      { ...open, lab: slug, delegated_flow: flow },
+      {
+        ...open,
+        lab: 'another-lab',
+        delegated_flow: flow === 'not_delegated' ? 'order_delegated' : 'not_delegated',
+      },
+    ]);
+    refuse(lab, '/v3/order/testkit/register');
+    const query =
+      'mutation ($input: RegisterTestkitInput!) { registerTestkit(input: $input) { __typename } }';
+    const input = { sampleId: kit.sampleId, ...patient };
+    expect((await lab.query(query, { variables: { input } })).data.registerTestkit.__typename).toBe(outcome);
   });
 
   test('is asked for by a viewer too, who may not read the catalogue', async () => {
@@ -77,7 +122,7 @@ describe('a physician', () => {
   ])('is not made the reason of a refusal where %s', async (_name, accounts) => {
     await using lab = await startLab();
     answerAccounts(lab, accounts);
-    refuseOrders(lab);
+    refuse(lab);
     expect(await create(lab)).toMatchObject({ __typename: 'InputRejected', issues: [] });
   });
 
@@ -90,7 +135,7 @@ describe('a physician', () => {
     await using lab = await startLab();
     const effect = { kind: 'answer', status: 200, body: '[]' } as const;
     lab.sandbox.faults.add({ method: 'GET', path: '/v3/lab_test/lab_account', effect });
-    refuseOrders(lab);
+    refuse(lab);
     expect((await create(lab)).__typename).toBe('InputRejected');
   });
 });

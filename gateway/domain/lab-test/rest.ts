@@ -112,15 +112,21 @@ export function getLabTest(
   });
 }
 
-/** The labs the team can order from (`GET /v3/lab_tests/labs`). */
-export async function listLabs(service: Service): Promise<readonly Lab[]> {
+/**
+ * The labs the team can order from (`GET /v3/lab_tests/labs`).
+ * @param scope the purpose: to show them, or only to find out why an order was refused
+ */
+export async function listLabs(
+  service: Service,
+  scope: 'read:catalogue' | 'write:orders' = 'read:catalogue',
+): Promise<readonly Lab[]> {
   const labs = await service.readOne({
     operation: 'lab.list',
     method: 'GET',
     path: '/v3/lab_tests/labs',
     reader: readLabs,
     cachedUntil: 'ttl',
-    scope: 'read:catalogue',
+    scope,
     owner: 'anyone',
   });
   return labs ?? [];

@@ -100,17 +100,17 @@ export interface OrderSet {
 /** Single markers to add, by one kind of id: the public service does not accept both kinds at once. */
 export type AddOn = { readonly markerIds: readonly number[] } | { readonly providerIds: readonly string[] };
 
-/** The markers of an order set (`POST /v3/lab_tests/list_order_set_markers`: a POST that only reads). */
+/**
+ * The markers of an order set (`POST /v3/lab_tests/list_order_set_markers`: a POST that only reads).
+ * @param scope the purpose: to show them, or only to find out why an order was refused
+ */
 export function listOrderSetMarkers(
   service: Service,
   set: OrderSet,
   request: PageRequest,
+  scope: 'read:orders' | 'write:orders' = 'read:orders',
 ): Promise<Page<Marker>> {
-  return service.readPage({
-    ...orderSetCall(set, request),
-    operation: 'marker.of-order-set',
-    scope: 'read:orders',
-  });
+  return service.readPage({ ...orderSetCall(set, request), operation: 'marker.of-order-set', scope });
 }
 
 function orderSetCall(set: OrderSet, { page, size }: PageRequest) {

@@ -17,6 +17,7 @@ import {
   type UserError,
   withReason,
 } from '../../../graph/user-error.ts';
+import type { Service } from '../../../service/service.ts';
 import { afterWrite, withoutWrite } from '../../settle.ts';
 import { type Order, readOrderAnswer } from '../read/rest-order.ts';
 import { cursorAfter } from '../stream/actions.ts';
@@ -34,6 +35,7 @@ import {
   type AccountQuestion,
   createOrder,
   createTestkitOrder,
+  findLabOf,
   importOrder,
   needsPhysician,
 } from './rest.ts';
@@ -67,7 +69,7 @@ interface Placement {
   readonly reference: string;
   /** With another input the reference is a conflict. */
   readonly input: { readonly userId: string };
-  readonly question: PhysicianQuestion;
+  readonly question: AccountQuestion | null;
   /** Sends the order; resolves to the service's answer as sent, null when user or lab test do not exist. */
   readonly create: () => Promise<unknown>;
   /** Whether an order without a reference may come from an attempt made at this time or later. */
@@ -183,26 +185,19 @@ async function describeCreated(
   return { kind: 'OrderCreated', ...created, cursor: await cursorAfter(context, created.order, position) };
 }
 
-/** Why a refused request may need a physician: it named none, and the lab account may be the reason. */
-interface PhysicianQuestion extends AccountQuestion {
-  readonly hasPhysician: boolean;
-}
-
-/** For a request that named neither a lab account nor a lab test. */
-export const anyAccount: AccountQuestion = { labAccountId: null, labTestId: null, takesPending: false };
-
 /**
  * A refusal of the service as data. Which status a missing physician gets is not specified, so the gateway reads the lab
  * accounts and ignores the words of the refusal.
+ * @param question null where a physician was named, or none can be
  * @throws the error itself when it is no refusal
  */
 export async function describeRefusal(
   context: GraphContext,
   error: unknown,
-  question: PhysicianQuestion,
+  question: AccountQuestion | null,
 ): Promise<InputRejected | PhysicianRequired | FeatureNotEnabled> {
   const refusal = toRefusal(error);
-  if (refusal.kind === 'FeatureNotEnabled' || question.hasPhysician) return refusal;
+  if (refusal.kind === 'FeatureNotEnabled' || question === null) return refusal;
   const isForPhysician =
     refusal.issues.length > 0
       ? refusal.issues.some(({ path }) => path[0] === 'physician')
@@ -241,7 +236,7 @@ export async function submitTestkitOrder(
     reference,
     input: order,
     // A kit is ordered without a physician: one is named at its registration.
-    question: { ...anyAccount, hasPhysician: true },
+    question: null,
     create: () => createTestkitOrder(service, order, reference),
     isAlike: (found, since) => isLikeTestkit(order, since, found),
   });
@@ -270,7 +265,7 @@ export async function submitOrder(
     ],
     reference,
     input: order,
-    question: { ...questionOf(order), takesPending: false },
+    question: questionOf(service, order, { takesPending: false }),
     create: () => createOrder(service, order, reference),
     isAlike: (found, since) => isLikeOrder(order, since, found),
   });
@@ -292,7 +287,7 @@ export async function submitImport(context: GraphContext, order: OrderToImport):
     ],
     reference: referenceOf(`${service.rights.key} import`, sampleId),
     input: order,
-    question: { ...questionOf(order), takesPending: true },
+    question: questionOf(service, order, { takesPending: true }),
     create: () => importOrder(service, order),
     isAlike: (found, since) => found.sampleId === sampleId && isPlacedSince(found, since),
   });
@@ -301,6 +296,11 @@ export async function submitImport(context: GraphContext, order: OrderToImport):
   return inputRejected([{ path: ['sampleId'], code: 'TAKEN', message }]);
 }
 
-function questionOf({ physician, labAccountId, orderSet }: NewOrder | OrderToImport) {
-  return { hasPhysician: physician !== null, labAccountId, labTestId: orderSet.labTestIds[0] ?? null };
+function questionOf(
+  service: Service,
+  { physician, labAccountId, orderSet }: NewOrder | OrderToImport,
+  { takesPending }: Pick<AccountQuestion, 'takesPending'>,
+): AccountQuestion | null {
+  if (physician !== null) return null;
+  return { labAccountId, findLab: () => findLabOf(service, orderSet), takesPending };
 }

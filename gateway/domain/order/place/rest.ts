@@ -2,7 +2,8 @@ import { GatewayError, isGatewayError } from '../../../errors.ts';
 import type { Service } from '../../../service/service.ts';
 import { type Address, withCountryCode } from '../../address/rest.ts';
 import { isSuppliedWithOwnPhysicians } from '../../lab-account/rest.ts';
-import { readLabTest } from '../../lab-test/rest.ts';
+import { listLabs, readLabTest } from '../../lab-test/rest.ts';
+import { listOrderSetMarkers } from '../../marker/rest.ts';
 import { id, pageReader, record, required, text } from '../../parse.ts';
 import { toRequestBody } from '../../request-body.ts';
 import type { Given, Household, NewDemographics, NewHomeAddress } from '../../user/rest-demographics.ts';
@@ -229,8 +230,8 @@ const readAccounts = pageReader(
 export interface AccountQuestion {
   /** The account that was named; null leaves the choice to the service. */
   readonly labAccountId: string | null;
-  /** A lab test of the order: the service chooses from the accounts of its lab. */
-  readonly labTestId: string | null;
+  /** Finds the slug of the lab of the order: the service chooses from its accounts. Null where it is not known. */
+  readonly findLab: () => Promise<string | null>;
   /** Whether accounts that are not open yet will do, as they do for an import (specification, Endpoints). */
   readonly takesPending: boolean;
 }
@@ -241,8 +242,8 @@ export interface AccountQuestion {
  * @throws GatewayError UPSTREAM_* when the accounts cannot be read
  */
 export async function needsPhysician(service: Service, question: AccountQuestion): Promise<boolean> {
-  const { labAccountId, labTestId, takesPending } = question;
-  const lab = labAccountId === null && labTestId !== null ? await findLab(service, labTestId) : null;
+  const { labAccountId, findLab, takesPending } = question;
+  const lab = labAccountId === null ? await findLab() : null;
   const { rows } = await service.readPage({
     operation: 'lab-account.list',
     method: 'GET',
@@ -257,7 +258,9 @@ export async function needsPhysician(service: Service, question: AccountQuestion
     // Accounts that take no orders do not count: a physician would not help.
     .filter(({ status }) => takesOrders(status, takesPending))
     .filter((account) =>
-      labAccountId === null ? lab === null || account.lab === lab : account.id.toLowerCase() === labAccountId,
+      labAccountId === null
+        ? lab === null || account.lab === null || account.lab === lab
+        : account.id.toLowerCase() === labAccountId,
     );
   return (
     accounts.length > 0 &&
@@ -270,8 +273,24 @@ function takesOrders(status: string | null, takesPending: boolean): boolean {
   return state === 'active' || (takesPending && state === 'pending');
 }
 
-/** The slug of the lab that does the test; null where the service does not say. */
-async function findLab(service: Service, labTestId: string): Promise<string | null> {
+/** The slug of the lab that does the first test or marker; null where the service does not say. */
+export async function findLabOf(
+  service: Service,
+  { labTestIds: [labTestId], addOn }: OrderSetRequest,
+): Promise<string | null> {
+  if (labTestId !== undefined) return await findLabOfTest(service, labTestId);
+  if (addOn === null) return null;
+  const { markerIds, providerIds } = addOn;
+  const set = { labTestIds: [], addOn: markerIds.length > 0 ? { markerIds } : { providerIds } };
+  const scope = 'write:orders';
+  const [{ rows }, labs] = await Promise.all([
+    listOrderSetMarkers(service, set, { page: 1, size: 1 }, scope),
+    listLabs(service, scope),
+  ]);
+  return labs.find(({ id }) => id === String(rows[0]?.labId))?.slug ?? null;
+}
+
+async function findLabOfTest(service: Service, labTestId: string): Promise<string | null> {
   const labTest = await service.readOne({
     operation: 'lab-test.get',
     method: 'GET',

@@ -9,7 +9,7 @@ import {
   notFound,
 } from '../../../graph/user-error.ts';
 import { afterWrite, settleLost, withoutWrite } from '../../settle.ts';
-import { anyAccount, describeRefusal, type PhysicianRequired } from '../place/actions.ts';
+import { describeRefusal, type PhysicianRequired } from '../place/actions.ts';
 import { findConsentIssues, findPatientIssues } from '../place/actions-rules.ts';
 import type { Registration } from '../place/rest.ts';
 import { registerTestkit } from '../place/rest.ts';
@@ -97,10 +97,16 @@ async function explainRefusal(
   { sampleId, physician }: Registration,
   error: unknown,
 ): Promise<RegisterTestkitResult> {
-  const question = { ...anyAccount, hasPhysician: physician !== null };
+  let kit: Promise<Order | null> | undefined;
+  const findKit = () => {
+    kit ??= findTestkit(context.service, sampleId, {}).catch(() => null);
+    return kit;
+  };
+  const findLab = async () => (await findKit())?.labTest?.lab?.slug ?? null;
+  const question = physician === null ? { labAccountId: null, findLab, takesPending: false } : null;
   const refusal = await describeRefusal(context, error, question);
   if (refusal.kind !== 'InputRejected' || refusal.issues.length > 0) return refusal;
-  const order = await findTestkit(context.service, sampleId, {}).catch(() => null);
+  const order = await findKit();
   return order?.events.some(isRegistering)
     ? inputRejected([{ path: ['sampleId'], code: 'TAKEN', message: 'This kit is registered already.' }])
     : refusal;
