@@ -12,7 +12,8 @@ import {
   userNeeded,
   withReason,
 } from '../../graph/user-error.ts';
-import { loadOrder } from '../order/read/actions.ts';
+import { toNewest } from '../order/read/actions.ts';
+import { getOrder } from '../order/read/rest.ts';
 import { getUser } from '../user/rest.ts';
 import { getDemographics } from '../user/rest-demographics.ts';
 import { createPortalUrl, type PortalUrl, type PortalUrlRequest } from './rest.ts';
@@ -67,7 +68,9 @@ async function mayLaunch(
   const { service } = context;
   if (service.rights.userId === null) return true;
   if (!service.rights.owns({ userId, orderId }, 'write portal.create-url')) return false;
-  return orderId === null || (await loadOrder(context, orderId))?.userId.toLowerCase() === userId;
+  if (orderId === null) return true;
+  const order = await getOrder(service, orderId, 'launch:portal');
+  return order !== null && (await toNewest(context, order))?.userId.toLowerCase() === userId;
 }
 
 /** The service gives its reason in no fixed shape, so the demographics are read. */

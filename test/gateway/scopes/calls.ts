@@ -51,15 +51,25 @@ function callOf(root: string, { name, args, type }: GraphQLField<unknown, unknow
   };
 }
 
+/**
+ * What may be left out and leads to more calls: the things that the call is about, but for the user, who is the caller
+ * then. An order without a day is one that goes at once.
+ */
+function isMore({ name, type }: GraphQLInputField): boolean {
+  return name === 'activateBy' || (name !== 'userId' && getNamedType(type).name === 'ID');
+}
+
 /** A value that the gateway takes and the service knows nothing of. */
 function invent(name: string, type: GraphQLInputType): unknown {
+  if (name === 'activateBy') return null;
   if (isNonNullType(type)) return invent(name, type.ofType);
   if (isListType(type)) return [invent(name, type.ofType)];
   if (isEnumType(type)) return type.getValues()[0]?.name;
   if (isInputObjectType(type)) {
     const fields = type.getFields();
     // Of an open enum the value or its text is needed.
-    const isGiven = (field: GraphQLInputField) => isRequiredInputField(field) || `${field.name}Raw` in fields;
+    const isGiven = (field: GraphQLInputField) =>
+      isRequiredInputField(field) || `${field.name}Raw` in fields || isMore(field);
     const all = Object.values(fields);
     const given = type.isOneOf ? all.slice(0, 1) : all.filter(isGiven);
     return Object.fromEntries(given.map((field) => [field.name, invent(field.name, field.type)]));

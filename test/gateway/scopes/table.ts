@@ -158,8 +158,7 @@ const table: Readonly<Record<string, Row>> = {
   Mutation: {
     team: `
       createUser createViewerToken deleteUser resendOrderEvents revokeViewerTokens undoUserDeletion updateUser`,
-    'write:orders': 'updateOrder',
-    'read:orders write:orders': 'cancelOrder registerTestkit',
+    'read:orders write:orders': 'cancelOrder registerTestkit updateOrder',
     'write:orders of a user': 'createOrder createTestkitOrder importOrder',
     'read:orders simulate:orders': 'simulateOrder',
     'read:orders write:appointments': `

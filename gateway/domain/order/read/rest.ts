@@ -188,15 +188,20 @@ export async function findOrdersOfAppointments(
 /**
  * One order, or null (`GET /v3/order/{order_id}`). The specification shows no path for one order, so an order that
  * is not found there is searched for in the list.
+ * @param scope the purpose: to show or change it, or only to find out whose it is before the portal opens it
  */
-export async function getOrder(service: Service, orderId: string): Promise<CurrentOrder | null> {
+export async function getOrder(
+  service: Service,
+  orderId: string,
+  scope: 'read:orders' | 'launch:portal' = 'read:orders',
+): Promise<CurrentOrder | null> {
   const order = await service.readOne({
     operation: 'order.get',
     method: 'GET',
     path: `/v3/order/${encodeURIComponent(orderId)}`,
     reader: parseCurrentOrder,
     cachedUntil: 'subject-event',
-    scope: 'read:orders',
+    scope,
     owner: ownerOfOrder,
   });
   return order ?? (await findInList(service, orderId));
@@ -204,7 +209,12 @@ export async function getOrder(service: Service, orderId: string): Promise<Curre
 
 async function findInList(service: Service, orderId: string): Promise<CurrentOrder | null> {
   try {
-    const { rows } = await listOrders(service, { orderIds: [orderId] }, { page: 1, size: maxOrderPage });
+    const { rows } = await listRows(
+      service,
+      ofOrders,
+      { orderIds: [orderId] },
+      { page: 1, size: maxOrderPage },
+    );
     return rows.find((order) => order !== null) ?? null;
   } catch (error) {
     // A service without this list has answered `GET /v3/order/{order_id}` already.

@@ -198,7 +198,7 @@ builder.mutationFields((t) => ({
   }),
   updateOrder: t.field({
     type: updateOrderResult,
-    extensions: needs('write:orders'),
+    extensions: needs('read:orders', 'write:orders'),
     description: 'Moves a scheduled order to another day, or activates it at once.',
     args: { input: t.arg({ type: updateOrderInput, required: true, description: 'What is to change.' }) },
     resolve: (_root, { input }, context) =>
