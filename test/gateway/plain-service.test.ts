@@ -178,6 +178,28 @@ test('filters that the service ignores are applied to what it sends', async () =
   expect(first).toBeDefined();
 });
 
+test.each(['createdBefore', 'updatedBefore'])(
+  'an order is on the list up to the instant that it shows, though the service has it by the microsecond: %s',
+  async (name) => {
+    await using service = await startPlainService();
+    await using gateway = await openGateway(service);
+    service.filtersByTime = true;
+    const [created_at, later] = ['2026-01-01T00:00:00.123456Z', '2026-01-01T00:00:00.124000Z'];
+    service.orders.push(
+      { ...plainOrder(2, userId), created_at: later, updated_at: later },
+      { ...plainOrder(1, userId), created_at, updated_at: created_at },
+    );
+    const list = (filter: string) =>
+      gateway.query(`{ orders(first: 5, filter: ${filter}) { nodes { id createdAt updatedAt } } }`);
+    const { data } = await list('{}');
+    const order = data.orders.nodes.at(-1);
+
+    const upToIt = await list(`{ ${name}: "${order.createdAt}" }`);
+
+    expect(upToIt.data.orders.nodes).toEqual([order]);
+  },
+);
+
 test('the snapshot of a user is found behind the orders of others', async () => {
   await using service = await startPlainService();
   await using gateway = await openGateway(service);

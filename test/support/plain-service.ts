@@ -135,15 +135,22 @@ function describeExtent(extent: PlainService['extent'], total: number, size: num
 
 function isInTime(order: PlainOrder, query: URLSearchParams): boolean {
   const isIn = (name: 'created_at' | 'updated_at', from: string, to: string) => {
-    const at = Date.parse(String(order[name]));
+    const at = microsecondsOf(String(order[name]));
     return (
-      at >= Date.parse(query.get(from) ?? '1970-01-01') && at <= Date.parse(query.get(to) ?? '9999-01-01')
+      at >= microsecondsOf(query.get(from) ?? '1970-01-01') &&
+      at <= microsecondsOf(query.get(to) ?? '9999-01-01')
     );
   };
   return (
     isIn('created_at', 'start_date', 'end_date') &&
     isIn('updated_at', 'updated_start_date', 'updated_end_date')
   );
+}
+
+/** The service stores and compares microseconds. */
+function microsecondsOf(text: string): bigint {
+  const [, beyondMs = ''] = /\.\d{3}(\d{1,3})/.exec(text) ?? [];
+  return BigInt(Date.parse(text)) * 1000n + BigInt(beyondMs.padEnd(3, '0'));
 }
 
 function json(value: unknown): { status: number; body: string } {

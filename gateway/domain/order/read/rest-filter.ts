@@ -37,7 +37,7 @@ export function queryOf(filter: OrderFilter) {
     order_activation_types: filter.activations,
     start_date: filter.createdAfter?.toISOString(),
     updated_start_date: filter.updatedAfter?.toISOString(),
-    updated_end_date: filter.updatedBefore?.toISOString(),
+    updated_end_date: endOf(filter.updatedBefore),
     search_input: filter.search,
   };
 }
@@ -56,16 +56,17 @@ export const filterNames = {
   search_input: 'filter.search',
 };
 
-/**
- * The latest time of creation (`end_date`): the filter's own, or the bound of a page if that is earlier. The bound is a
- * time that was read, and the service stores microseconds: all of its millisecond belongs to it.
- */
+/** The end of a millisecond: the service stores microseconds, so all of a time that was read belongs to it. */
+function endOf(instant: Date | null | undefined): string | undefined {
+  return instant?.toISOString().replace('Z', '999Z');
+}
+
+/** The latest time of creation (`end_date`): the filter's own, or the bound of a page if that is earlier. */
 export function lastInstant(
   createdBefore: Date | null | undefined,
   until: Date | null | undefined,
 ): string | undefined {
-  if (!until || (createdBefore && createdBefore <= until)) return createdBefore?.toISOString();
-  return until.toISOString().replace('Z', '999Z');
+  return endOf(!until || (createdBefore && createdBefore <= until) ? createdBefore : until);
 }
 
 /** Whether the order is beyond `until`: then the service ignores the bound. */
