@@ -30,6 +30,29 @@ test.each(['LAUNCH', 'COMMUNICATIONS'])('a %s link opens the portal', async (con
   expect((await fetch(url)).status).toBe(200);
 });
 
+test('a link for weeks is for gateway keys only: no token becomes one', async () => {
+  await using lab = await startLab();
+  const token = await lab.tokenFor(known(lab));
+  for (const input of [{}, { userId: known(lab) }, { userId: crypto.randomUUID() }]) {
+    const { data, errors } = await ask(lab, { ...input, context: 'COMMUNICATIONS' }, token);
+    expect(data).toEqual({ createPortalUrl: null });
+    expect(errors).toMatchObject([
+      { message: 'This needs a gateway key.', extensions: { code: 'FORBIDDEN' } },
+    ]);
+  }
+  expect(lab.sandbox.calls).toEqual([]);
+});
+
+test('a token for some orders that may launch opens the portal of its whole user', async () => {
+  await using lab = await startLab();
+  const order = lab.sandbox.orders().find(({ userId }) => userId === known(lab));
+  const orderIds = [order?.orderId];
+  const token = await lab.tokenFor(known(lab), { orderIds, scopes: ['read:orders', 'launch:portal'] });
+  const closed = await lab.tokenFor(known(lab), { orderIds, scopes: ['read:orders'] });
+  expect((await ask(lab, {}, token)).__typename).toBe('PortalUrl');
+  expect((await ask(lab, {}, closed)).errors[0].extensions.code).toBe('FORBIDDEN');
+});
+
 test('a viewer token needs no user id: the link is for its own user', async () => {
   await using lab = await startLab();
   const token = await lab.tokenFor(known(lab));

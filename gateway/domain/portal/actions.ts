@@ -47,6 +47,8 @@ export async function requestPortalUrl(
   { userId, ...wanted }: Omit<PortalUrlRequest, 'userId'> & { readonly userId: string | null },
 ): Promise<CreatePortalUrlResult> {
   const { service } = context;
+  // It outlives every token, and no revocation ends it.
+  if (wanted.context === 'communications') service.rights.require('gateway-key');
   if (userId === null) return userNeeded();
   const request = { userId, ...wanted };
   if (!(await mayLaunch(context, request))) return notFound('user or order');

@@ -22,7 +22,8 @@ const portalContext = builder.enumType('PortalContext', {
   values: {
     LAUNCH: { description: 'To send a user there now: lives for minutes.' },
     COMMUNICATIONS: {
-      description: 'For e-mail or SMS: short, lives for weeks; the user may have to prove who they are.',
+      description:
+        'For e-mail or SMS: short, lives for weeks; the user may have to prove who they are. Only for gateway keys.',
     },
   } as const,
 });
@@ -83,7 +84,8 @@ builder.mutationField('createPortalUrl', (t) =>
   t.field({
     type: createPortalUrlResult,
     extensions: needs('launch:portal'),
-    description: 'Creates a link that lets one user into the patient portal.',
+    description:
+      'Creates a link that lets one user into the patient portal, which shows everything of that user. A viewer token gets no COMMUNICATIONS link.',
     args: {
       input: t.arg({ type: createPortalUrlInput, required: true, description: 'For whom and for what.' }),
     },
