@@ -172,6 +172,17 @@ describe('keys', () => {
   });
 });
 
+test('a webhook is made by a client that sends null for what it leaves out', async () => {
+  const place = { teamId: await createTeam('Nulls'), environment: 'SANDBOX' };
+  const nothing = { description: null, isDisabled: null, rateLimit: null, eventTypes: null, secret: null };
+  const made = await act(
+    'createWebhook',
+    { ...place, url: 'https://hooks.example/in', ...nothing },
+    'WebhookCreated { webhook { description isDisabled rateLimit eventTypes } }',
+  );
+  expect(made.webhook).toEqual({ description: '', isDisabled: false, rateLimit: null, eventTypes: null });
+});
+
 test('webhooks are made, changed, given headers and secrets, and deleted', async () => {
   const teamId = await createTeam('Webhooks');
   const place = { teamId, environment: 'SANDBOX' };

@@ -58,12 +58,9 @@ export interface WebhookSettings {
   readonly eventTypes?: readonly string[] | null | undefined;
 }
 
-function toBody({
-  isDisabled,
-  eventTypes,
-  ...rest
-}: WebhookSettings & { readonly secret?: string | null | undefined }) {
-  return toRequestBody({ ...rest, disabled: isDisabled, filterTypes: eventTypes }, { sendsNull: true });
+/** In the names of the service, but for their case. */
+function nameFields<Settings extends WebhookSettings>({ isDisabled, eventTypes, ...rest }: Settings) {
+  return { ...rest, disabled: isDisabled, filterTypes: eventTypes };
 }
 
 export async function createWebhook(
@@ -75,7 +72,8 @@ export async function createWebhook(
     operation: 'webhook.create',
     method: 'POST',
     path: pathOf(at),
-    body: toBody(settings),
+    // Null is what the service takes where a part is left out, and it refuses some of the nulls.
+    body: toRequestBody(nameFields(settings)),
     reader: readWebhook,
   });
   return placed(made, at);
@@ -96,7 +94,7 @@ export async function updateWebhook(
     operation: 'webhook.update',
     method: 'PATCH',
     path: pathOf(at, webhookId),
-    body: toBody(settings),
+    body: toRequestBody(nameFields(settings), { sendsNull: true }),
     reader: readWebhook,
   });
   return placed(updated, at);
