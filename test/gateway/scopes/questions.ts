@@ -4,12 +4,10 @@ import {
   type GraphQLObjectType,
   getNamedType,
   isCompositeType,
-  isNonNullType,
   isObjectType,
 } from 'graphql';
 import { nodeIdOf } from '../../support/node-id.ts';
 import { schema } from '../isolation/places.ts';
-import { needOf } from './table.ts';
 import type { Owner } from './world.ts';
 
 /** One field of a question, and what is asked of what it leads to. */
@@ -51,12 +49,9 @@ export function typesOfQueries(): ReadonlySet<string> {
   return found;
 }
 
-/**
- * Breadth first. A field that cannot be null takes its parent along where it is refused, so it is a question of its own.
- */
+/** Breadth first. */
 function expand(roots: readonly Asked[], given: Given): readonly Asked[] {
   const placeOf = new Map<GraphQLObjectType, string>();
-  const apart: Asked[] = [];
   const waiting: (readonly [Asked, ...Asked[]])[] = roots.map((root) => [root]);
   for (let path = waiting.shift(); path !== undefined; path = waiting.shift()) {
     const [{ type, fields }] = path;
@@ -68,13 +63,11 @@ function expand(roots: readonly Asked[], given: Given): readonly Asked[] {
     for (const field of Object.values(type.getFields())) {
       const [call = callOf(field)] = given[`${type.name}.${field.name}`] ?? [];
       const child = toAsked(type, field, call);
-      if (isNonNullType(field.type) && needOf(child.coordinate).scopes.length > 0)
-        apart.push(path.reduce<Asked>((inner, outer) => ({ ...outer, fields: [inner] }), child));
-      else fields.push(child);
+      fields.push(child);
       waiting.push([child, ...path]);
     }
   }
-  return [...roots, ...apart];
+  return roots;
 }
 
 function toAsked(

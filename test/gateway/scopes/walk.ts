@@ -1,7 +1,5 @@
-import { isNonNullType, isObjectType } from 'graphql';
 import type { Scope } from '../../../gateway/auth/rights.ts';
 import type { GraphQLAnswer } from '../../support/lab.ts';
-import { schema } from '../isolation/places.ts';
 import type { Asked } from './questions.ts';
 import { type Need, needOf, scopesOfUser } from './table.ts';
 
@@ -55,13 +53,9 @@ function findShown({ coordinate }: Asked, { value }: Values): readonly string[] 
 }
 
 /** A fault where the asker misses what a gateway key is shown. */
-function findGone(
-  { coordinate, fields }: Asked,
-  { value, whole }: Values,
-  isTaken: boolean,
-): readonly string[] {
+function findGone({ coordinate, fields }: Asked, { value, whole }: Values): readonly string[] {
   const isGone = whole !== null && isEmpty(value) && (value === null || fields.length > 0);
-  return isGone && !isTaken ? [`${coordinate} is empty, unlike the team's`] : [];
+  return isGone ? [`${coordinate} is empty, unlike the team's`] : [];
 }
 
 /**
@@ -93,8 +87,7 @@ export function findFaults(
     if (found !== 'shown') return;
     const values = { value: result[name] ?? null, whole: firstOf(all[name] ?? null, here).value };
     const isHidden = asker.isLimited && needOf(coordinate).ofUser === 'hidden';
-    const isTaken = isTakenAlong(asked, codes, here);
-    faults.push(...(isHidden ? findShown(asked, values) : findGone(asked, values, isTaken)));
+    faults.push(...(isHidden ? findShown(asked, values) : findGone(asked, values)));
     if (!isHidden) visitFields(asked, values, here);
   };
   const visitFields = ({ fields }: Asked, { value, whole: all }: Values, path: string) => {
@@ -108,16 +101,6 @@ export function findFaults(
   // Of a list the first row is looked at.
   const others = [...codes].filter(([path]) => !/\.[1-9]/.test(path));
   return [...faults, ...others.map(([path, code]) => `${path} is ${code}, and the table does not say so`)];
-}
-
-/** Whether it is null because something beneath it was refused that cannot be null. */
-function isTakenAlong({ fields }: Asked, codes: ReadonlyMap<string, string>, path: string): boolean {
-  return fields.some(({ coordinate, name }) => {
-    const [parent = ''] = coordinate.split('.');
-    const type = schema.getType(parent);
-    const field = isObjectType(type) ? type.getFields()[name] : undefined;
-    return isNonNullType(field?.type) && codes.has(`${path}.${name}`);
-  });
 }
 
 /** The value, or the first row of a list. */
