@@ -44,6 +44,7 @@ export function readApiKeys(reading: Reading, name: string): readonly string[] {
       reading.fault(
         `${name} has a label that is not a letter and up to 31 letters, digits, - and _, or that begins like user or team.`,
       );
+    else reading.refuseUnsendable(name, key);
   }
   return keys;
 }

@@ -184,15 +184,14 @@ function readMetricsAddress(reading: Reading): Config['metricsAddress'] {
 
 function readService(reading: Reading): ServiceConfig {
   const url = readServiceUrl(reading);
+  const apiKey = reading.secret('SERVICE_API_KEY');
+  reading.refuseUnsendable('SERVICE_API_KEY', apiKey ?? '');
   if (url === null) {
     if (reading.production)
       reading.fault('SERVICE_URL is missing: the embedded sandbox is not for production.');
-    const apiKey =
-      reading.secret('SERVICE_API_KEY') ??
-      reading.generate('SERVICE_API_KEY', (secrets) => secrets.serviceApiKey);
-    return { kind: 'embedded', apiKey: apiKey ?? '' };
+    const generated = () => reading.generate('SERVICE_API_KEY', (secrets) => secrets.serviceApiKey);
+    return { kind: 'embedded', apiKey: apiKey ?? generated() ?? '' };
   }
-  const apiKey = reading.secret('SERVICE_API_KEY');
   if (apiKey === null)
     reading.fault('SERVICE_API_KEY is missing: it is the team key of the service at SERVICE_URL.');
   const isProduction = reading.text('SERVICE_DEPLOYMENT')?.startsWith('production-') ?? false;

@@ -22,6 +22,7 @@ export interface ManagementConfig {
 export function readManagement(reading: Reading): ManagementConfig | null {
   const url = reading.address('SERVICE_MANAGEMENT_URL');
   const key = reading.secret('SERVICE_MANAGEMENT_KEY');
+  reading.refuseUnsendable('SERVICE_MANAGEMENT_KEY', key ?? '');
   const keyHeader = reading.headerName('SERVICE_MANAGEMENT_KEY_HEADER', 'x-management-key');
   const orgId = reading.uuid('SERVICE_ORG_ID');
   const apiKeys = readApiKeys(reading, 'MANAGEMENT_API_KEYS');

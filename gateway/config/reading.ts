@@ -71,9 +71,16 @@ export class Reading {
     return keys;
   }
 
+  /** Reports a key that no request can carry, such as one with a line break. */
+  refuseUnsendable(name: string, key: string): void {
+    if (/^[\x21-\x7e]*$/.test(key)) return;
+    this.fault(`${name} must have visible ASCII characters only, because a key is sent in a header.`);
+  }
+
+  /** The items of a list, separated by commas or line breaks. */
   list(value: string | null): readonly string[] {
     return (value ?? '')
-      .split(',')
+      .split(/[,\n]/)
       .map((item) => item.trim())
       .filter((item) => item !== '');
   }

@@ -69,7 +69,7 @@ test(
     // Each change is one line with labels; what takes a restart says so.
     const newSecret = webhookSecret();
     expect([await ask(keys.first), await ask(keys.second), await ask(worker)]).toEqual(['TEAM', 401, 'TEAM']);
-    write('keys', `web=${keys.second},worker=${worker}`);
+    write('keys', `web=${keys.second}\nworker=${worker}\n`);
     write('webhook-secrets', `${newSecret},${complete.WEBHOOK_SECRETS}`);
     write('log-key', `${randomBytes(32).toString('base64')},${complete.EVENT_LOG_KEY}`);
     process.kill(gateway.pid, 'SIGHUP');

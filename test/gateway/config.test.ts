@@ -123,6 +123,11 @@ describe('the configuration', () => {
     ['WEBHOOK_SECRETS', { WEBHOOK_SECRETS: twoSecrets.join(', ') }, { webhookSecrets: twoSecrets }],
     ['GATEWAY_API_KEYS', { GATEWAY_API_KEYS: `${twoKeys.join(',')},` }, { gatewayApiKeys: twoKeys }],
     [
+      'GATEWAY_API_KEYS one per line',
+      { GATEWAY_API_KEYS: `${twoKeys.join('\r\n')}\n` },
+      { gatewayApiKeys: twoKeys },
+    ],
+    [
       'ALLOWED_ORIGINS',
       { ALLOWED_ORIGINS: 'https://a.example.com,http://localhost:3000' },
       { allowedOrigins: ['https://a.example.com', 'http://localhost:3000'] },
@@ -270,6 +275,8 @@ describe('a fault', () => {
     `${name} must be a whole number from ${from} to ${to}.`;
   const eventLogs =
     'EVENT_LOG must be sqlite:<path>, redis://<host>:<port>/<database> (or rediss://), redis+sentinel://<host>,<host>/<primary>, or memory:.';
+  const unsendable = (name: string) =>
+    `${name} must have visible ASCII characters only, because a key is sent in a header.`;
   const origins = 'must list exact origins such as https://app.example.com, without path or wildcard.';
 
   const faults: readonly (readonly [Environment, string])[] = [
@@ -323,6 +330,18 @@ describe('a fault', () => {
       { GATEWAY_API_KEYS: `${label}=sha256:${'0a'.repeat(32)}` },
       'GATEWAY_API_KEYS has a label that is not a letter and up to 31 letters, digits, - and _, or that begins like user or team.',
     ]),
+    ...[`${secretText()} x`, `web=${secretText()}é`].map((entry): [Environment, string] => [
+      { GATEWAY_API_KEYS: entry },
+      unsendable('GATEWAY_API_KEYS'),
+    ]),
+    ...[`${secretText()}\n${secretText()}`, `${secretText()}\u2019`].map((text): [Environment, string] => [
+      { SERVICE_API_KEY: text },
+      unsendable('SERVICE_API_KEY'),
+    ]),
+    [
+      { ...management, SERVICE_MANAGEMENT_KEY: `${secretText()}\n${secretText()}` },
+      unsendable('SERVICE_MANAGEMENT_KEY'),
+    ],
     [{ VIEWER_TOKEN_SECRET: 'short' }, 'VIEWER_TOKEN_SECRET must be at least 32 characters long.'],
     [
       { VIEWER_TOKEN_SECRET: `${secretText()},short` },
