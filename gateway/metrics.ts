@@ -124,18 +124,14 @@ function createAuditMetrics(registers: Registry[]) {
       labelNames: ['outcome'],
       registers,
     }),
-    /**
-     * Adds whether the audit trail can be written, determined each time that metrics are read; null = there is no
-     * trail.
-     */
-    watchAuditTrail: (isWritable: () => boolean | null) => {
+    /** Adds whether the audit trail can be written, determined each time that metrics are read. */
+    watchAuditTrail: (isWritable: () => boolean) => {
       new Gauge({
         name: 'labgraph_audit_trail_writable',
-        help: 'Whether the last write of the audit trail succeeded: 1 or 0.',
+        help: 'Whether the last write of the audit trail succeeded: 1 or 0; absent without a trail.',
         registers,
         collect() {
-          const answer = isWritable();
-          if (answer !== null) this.set(answer ? 1 : 0);
+          this.set(isWritable() ? 1 : 0);
         },
       });
     },

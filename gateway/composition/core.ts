@@ -61,7 +61,7 @@ export async function openCore({ config, log, store: opening }: CoreParts): Prom
   metrics.watchEventLog(config.eventLog.kind, isLogWritable);
   metrics.watchExtent(() => store.log.measure());
   metrics.watchCursors(() => cursorLagSeconds(store.log));
-  metrics.watchAuditTrail(isTrailWritable);
+  if (trail !== null) metrics.watchAuditTrail(() => trail.isWritable());
   const allowedOrigins = new Set(config.allowedOrigins);
   let isLocalAllowed = false;
   return {

@@ -50,6 +50,12 @@ test('what an alert asks the growth of is there before it happens', async () => 
     expect(text).toContain(`${line}\n`);
 });
 
+test('a gateway without an audit trail does not say that it cannot be written', async () => {
+  await using lab = await startLab();
+  expect(await linesOf(lab, 'labgraph_event_log_writable')).toHaveLength(1);
+  expect(await linesOf(lab, 'labgraph_audit_trail_writable')).toEqual([]);
+});
+
 test('docs/operations.md and the registry have the same metrics, of the same types, in the same words', async () => {
   const metrics = createMetrics();
   metrics.watchEventLog('sqlite', async () => true);
