@@ -123,6 +123,8 @@ async function verify(token: string, sources: readonly Source[], keys: OwnKeys):
     audience,
     algorithms: [...algorithms],
     requiredClaims: ['exp', 'iat'],
+    // For `nbf`; `readCaller` allows none for `exp`.
+    clockTolerance: clockSkewSeconds,
   });
   const caller = readCaller(payload, source);
   const keyId = protectedHeader.kid ?? keys.first?.kid;
@@ -172,7 +174,9 @@ function nameReason(cause: unknown): string {
  */
 function readCaller(payload: JWTPayload, rules: ClaimRules): UserCaller {
   const { iat = 0, exp = 0, jti } = payload;
-  if (iat > Date.now() / 1000 + clockSkewSeconds) throw invalid(payload, 'iat', 'lies ahead');
+  const now = Date.now() / 1000;
+  if (exp <= now) throw new errors.JWTExpired('exp has passed', payload, 'exp');
+  if (iat > now + clockSkewSeconds) throw invalid(payload, 'iat', 'lies ahead');
   if (exp - iat > maxTtlSeconds) throw invalid(payload, 'exp', 'is more than 15 minutes after iat');
   const user = Object.hasOwn(payload, rules.userClaim) ? payload[rules.userClaim] : undefined;
   if (typeof user !== 'string' || !uuidForm.test(user)) throw invalid(payload, rules.userClaim, 'is no uuid');
