@@ -71,7 +71,7 @@ export interface ProviderTiming {
   readonly cooldownMs: number;
   /** The pause after a failed read of the keys. */
   readonly retryMs: number;
-  /** The age at which keys are read again. A withdrawn key works until then. */
+  /** The age at which keys are read again. A withdrawn key works until then, and at most for twice as long. */
   readonly refreshMs: number;
 }
 
@@ -115,9 +115,13 @@ export function createProviderKeys(url: string, options: ProviderKeysOptions): J
     cacheMaxAge: Number.POSITIVE_INFINITY,
   });
   return async (header, token) => {
-    const isOld = readAt > 0 && Date.now() - readAt > timing.refreshMs;
-    // In the background: no request waits for a provider whose keys are known. `readKeys` reports a failure.
-    if (isOld) keys.reload().catch(() => undefined);
+    const now = Date.now();
+    if (readAt > 0 && now - readAt > timing.refreshMs) {
+      // `readKeys` reports a failure.
+      const reloaded = keys.reload().catch(() => undefined);
+      // In the background: no request waits for a provider whose keys are known, but for the first after a long idle time.
+      if (now - Math.max(readAt, quietUntil) > 2 * timing.refreshMs) await reloaded;
+    }
     return await keys(header, token);
   };
 }

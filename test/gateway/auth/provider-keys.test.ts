@@ -99,3 +99,27 @@ test('a key that the provider has withdrawn is forgotten with the next reading, 
   await expect.poll(() => isGood(forged)).toBe(false);
   expect(provider.asked()).toBe(2);
 });
+
+test('a key that was withdrawn while no token came is refused with the first that does', async () => {
+  await using provider = await startIdentityProvider();
+  const { isGood } = open(provider);
+  provider.addKey('stolen');
+  expect(await isGood(await provider.tokenFor(userId, {}, { kid: 'stolen' }))).toBe(true);
+  const forged = await later(provider, 2 * timing.refreshMs + 1, 'stolen');
+  provider.removeKey('stolen');
+  expect(await isGood(forged)).toBe(false);
+  expect(provider.asked()).toBe(2);
+});
+
+test('one token waits for a provider that does not answer, and no other after it', async () => {
+  await using provider = await startIdentityProvider();
+  const { isGood } = open(provider);
+  expect(await isGood(await provider.tokenFor(userId))).toBe(true);
+  provider.willAnswer(() => undefined);
+  expect(await isGood(await later(provider, 3 * timing.refreshMs))).toBe(true);
+  const again = await later(provider, timing.retryMs + 1);
+  const beganAt = performance.now();
+  expect(await isGood(again)).toBe(true);
+  expect(performance.now() - beganAt).toBeLessThan(timing.answerMs);
+  await expect.poll(provider.asked).toBe(3);
+});
