@@ -4,7 +4,7 @@ import { ownIssuer, type ViewerProviderConfig } from '../config/auth.ts';
 import { GatewayError } from '../errors.ts';
 import { decodeBase64url } from '../parse/base64url.ts';
 import { defaultScopes, scopes as knownScopes, type UserCaller } from './rights.ts';
-import { createOwnKeys, createProviderKeys, type OwnKeys } from './token-keys.ts';
+import { createOwnKeys, type OwnKeys } from './token-keys.ts';
 
 /** The longest lifetime of a viewer token, ours or the provider's: a browser can leak it. */
 export const maxTtlSeconds = 900;
@@ -44,15 +44,18 @@ export interface ViewerTokens {
   readonly verify: (token: string) => Promise<UserCaller>;
 }
 
+/** The team's identity provider, and how its keys are found (token-keys.ts). */
+export interface ViewerProvider extends Omit<ViewerProviderConfig, 'jwksUrl'> {
+  readonly findKey: JWTVerifyGetKey;
+}
+
 export interface ViewerTokensOptions {
   /** As VIEWER_TOKEN_SECRET lists them. */
   readonly secrets: readonly string[];
   /** Null: only our own tokens are taken. */
-  readonly provider: ViewerProviderConfig | null;
+  readonly provider: ViewerProvider | null;
   /** Receives the reason of each refusal, for teams that connect a provider: an error code, no part of the token. */
   readonly onRefused?: (reason: string) => void;
-  /** Called when the provider's keys become unavailable, and when they are available again. */
-  readonly onProvider?: (isThere: boolean, error?: unknown) => void;
 }
 
 interface ClaimRules {
@@ -75,7 +78,7 @@ interface Source extends ClaimRules {
  */
 export function createViewerTokens(options: ViewerTokensOptions): ViewerTokens {
   const keys = createOwnKeys(options.secrets);
-  const sources = createSources(keys, options);
+  const sources = createSources(keys, options.provider);
   return {
     keyIds: keys.ids,
     mint: (token) => mint(keys, token),
@@ -90,10 +93,7 @@ export function createViewerTokens(options: ViewerTokensOptions): ViewerTokens {
   };
 }
 
-function createSources(
-  keys: OwnKeys,
-  { provider, onProvider = () => {} }: ViewerTokensOptions,
-): readonly Source[] {
+function createSources(keys: OwnKeys, provider: ViewerProvider | null): readonly Source[] {
   const own: Source = {
     issuer: ownIssuer,
     audience: ownAudience,
@@ -103,10 +103,7 @@ function createSources(
     readScopes: readOwnScopes,
   };
   if (provider === null) return [own];
-  const { issuer, audience, userClaim, jwksUrl } = provider;
-  const findKey = createProviderKeys(jwksUrl, { onState: onProvider });
-  const theirs = { issuer, audience, userClaim, findKey, readScopes: readProviderScopes };
-  return [own, { ...theirs, algorithms: providerAlgorithms }];
+  return [own, { ...provider, algorithms: providerAlgorithms, readScopes: readProviderScopes }];
 }
 
 async function verify(token: string, sources: readonly Source[], keys: OwnKeys): Promise<UserCaller> {

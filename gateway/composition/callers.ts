@@ -1,7 +1,8 @@
 import { type Authenticate, createAuthenticate, createKeyFinder, nameOfKey } from '../auth/authenticate.ts';
 import { ActiveCredentials, type Marks, openRevocations, type Revocation } from '../auth/revocations.ts';
 import type { Caller } from '../auth/rights.ts';
-import { createViewerTokens, type ViewerTokens } from '../auth/viewer-tokens.ts';
+import { createProviderKeys } from '../auth/token-keys.ts';
+import { createViewerTokens, type ViewerProvider, type ViewerTokens } from '../auth/viewer-tokens.ts';
 import type { Config } from '../config/config.ts';
 import { createThrottle, type Log } from '../log.ts';
 
@@ -34,18 +35,10 @@ export async function openCallers({ config, marks, log }: CallersParts): Promise
   const isRevoked: Callers['isRevoked'] = (caller) => credentials.isRevoked(caller);
   const revocations = await openRevocations(marks, credentials);
   const onRefused = createRefusalLog(log);
+  const provider = createProvider(config, log);
   // Made anew with other secrets, because it caches the credentials that it has verified.
   const accept = ({ gatewayApiKeys, viewerTokenSecrets: secrets }: CallerSecrets) => {
-    const viewerTokens = createViewerTokens({
-      ...{ secrets, provider: config.viewerProvider, onRefused },
-      onProvider: (isThere, error) => {
-        if (isThere) log.info('identity_provider.back');
-        else
-          log.error('identity_provider.gone', {
-            ...{ error, advice: 'Tokens with keys already known still work.' },
-          });
-      },
-    });
+    const viewerTokens = createViewerTokens({ secrets, provider, onRefused });
     credentials.useKeys(gatewayApiKeys.map(nameOfKey));
     credentials.useTokenKeys(viewerTokens.keyIds);
     const findGatewayKey = createKeyFinder(gatewayApiKeys);
@@ -69,6 +62,17 @@ export async function openCallers({ config, marks, log }: CallersParts): Promise
     },
     close: revocations.close,
   };
+}
+
+/** Made once: other secrets of ours must not forget the provider's keys. */
+function createProvider({ viewerProvider }: Config, log: Log): ViewerProvider | null {
+  if (viewerProvider === null) return null;
+  const { jwksUrl, ...rules } = viewerProvider;
+  const onState = (isThere: boolean, error?: unknown) => {
+    if (isThere) log.info('identity_provider.back');
+    else log.error('identity_provider.gone', { error, advice: 'Tokens with keys already known still work.' });
+  };
+  return { ...rules, findKey: createProviderKeys(jwksUrl, { onState }) };
 }
 
 /** Logs why tokens are refused, each reason at most once a minute: anybody can send thousands of bad tokens. */

@@ -7,7 +7,7 @@ import {
   startIdentityProvider,
 } from '../support/identity-provider.ts';
 import { knock } from '../support/knock.ts';
-import { type Lab, startLab } from '../support/lab.ts';
+import { type Lab, readTestConfig, startLab } from '../support/lab.ts';
 
 const own = 'a viewer token secret of more than 32 characters';
 let provider: IdentityProvider;
@@ -286,6 +286,16 @@ describe('when the provider does not serve its keys as it should', () => {
     // The test itself has five seconds; the provider never answers.
     expect(await knock(fresh, token)).toMatchObject({ status: 401, closed: 4403 });
     expect(slow.asked()).toBe(1);
+  });
+
+  test('other secrets of the gateway do not make it forget the keys of a provider that is away', async () => {
+    await using failing = await startIdentityProvider();
+    await using fresh = await startLab({ env: failing.env });
+    expect((await knock(fresh, await failing.tokenFor(userId))).closed).toBeNull();
+    failing.willAnswer(text('no keys here', 503));
+    fresh.gateway.useSecrets(readTestConfig({ SERVICE_URL: fresh.serviceUrl, ...failing.env }));
+    expect((await knock(fresh, await failing.tokenFor(userId))).closed).toBeNull();
+    expect(failing.asked()).toBe(1);
   });
 
   test('the log says once that it is gone', async () => {
