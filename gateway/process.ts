@@ -76,7 +76,9 @@ async function startWithSandbox(
     demo: createDemo(sandbox, generatedGatewayKey(config)),
   });
   const { url } = await gateway.listen();
-  sandbox.webhooks.register(`http://127.0.0.1:${new URL(url).port}/webhooks`);
+  // Not every system connects to the address that stands for all.
+  const reached = url.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:');
+  sandbox.webhooks.register(`${reached}/webhooks`);
   const close = async () => {
     await gateway.close();
     await sandbox.close();
