@@ -2,7 +2,7 @@ import { LabgraphError, type Updates } from '../client/src/index.ts';
 import type { Session } from '../gateway/commands/program.ts';
 import { GatewayError } from '../gateway/errors.ts';
 import { reach, readText } from './reach.ts';
-import { signMessage } from './signatures.ts';
+import { openSecret, signMessage } from './signatures.ts';
 import { createStored, generateSecret, nameFor, type Stored } from './state.ts';
 
 const document = `subscription ($types: [String!], $after: EventCursor) {
@@ -77,10 +77,17 @@ export function readTarget(address: unknown): string {
   return url.href;
 }
 
-/** The secret that was named, else one that is generated, printed once, and stored. */
+/**
+ * The secret that was named, else one that is generated, printed once, and stored.
+ * @throws GatewayError BAD_USER_INPUT if the named file has none
+ */
 export async function findSecret({ settings, options, report }: Session<null>): Promise<string> {
   const file = options['secret-file'];
-  if (typeof file === 'string') return await readText(file);
+  if (typeof file === 'string') {
+    const named = await readText(file);
+    openSecret(named);
+    return named;
+  }
   const stored: Stored = createStored(settings.env, 'secret');
   const known = await stored.read();
   if (known !== null) return known;
@@ -119,11 +126,12 @@ export async function post(
   { id, body }: Message,
   { target, secret, signal }: Target,
 ): Promise<number | null> {
+  const signed = signMessage(secret, id, body);
   try {
     const response = await fetch(target, {
       method: 'POST',
       redirect: 'manual',
-      headers: { ...signMessage(secret, id, body), 'content-type': 'application/json' },
+      headers: { ...signed, 'content-type': 'application/json' },
       body,
       signal: AbortSignal.any([signal, AbortSignal.timeout(answerTimeoutMs)]),
     });

@@ -1,6 +1,6 @@
 import process from 'node:process';
 import { text } from 'node:stream/consumers';
-import { Webhook } from 'standardwebhooks';
+import { Webhook, WebhookVerificationError } from 'standardwebhooks';
 import type { Command } from '../gateway/commands/program.ts';
 import { GatewayError } from '../gateway/errors.ts';
 import { readText } from './reach.ts';
@@ -21,7 +21,8 @@ export function signMessage(secret: string, id: string, body: string): Signed {
   };
 }
 
-function openSecret(secret: string): Webhook {
+/** @throws GatewayError BAD_USER_INPUT if the secret is none */
+export function openSecret(secret: string): Webhook {
   try {
     return new Webhook(secret);
   } catch (cause) {
@@ -63,13 +64,14 @@ export const verify: Command<null> = {
   examples: ['--secret-file webhook.secret --id msg_1 --timestamp 1795500000 --signature v1,… < event.json'],
   run: async ({ options, print }) => {
     const webhook = openSecret(await readSecret(options['secret-file']));
-    const headers = {
-      'webhook-id': String(options.id),
-      'webhook-timestamp': String(options.timestamp),
-      'webhook-signature': String(options.signature),
-    };
+    const { id, timestamp, signature } = options;
+    if (typeof id !== 'string' || typeof timestamp !== 'string' || typeof signature !== 'string') {
+      throw new GatewayError('BAD_USER_INPUT', 'A message has an --id, a --timestamp and a --signature.');
+    }
+    const headers = { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signature };
     const body = await text(process.stdin);
-    const isGenuine = isVerified(() => webhook.verify(body, headers));
+    // A signed body may be anything, not only JSON.
+    const isGenuine = isVerified(() => webhook.verify(body, headers, { jsonParse: false }));
     await print({ isGenuine });
     return isGenuine;
   },
@@ -79,7 +81,8 @@ function isVerified(check: () => unknown): boolean {
   try {
     check();
     return true;
-  } catch {
-    return false;
+  } catch (error) {
+    if (error instanceof WebhookVerificationError) return false;
+    throw error;
   }
 }

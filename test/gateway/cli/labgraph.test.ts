@@ -39,13 +39,21 @@ test(
     using folder = makeFolder();
     const file = folder.file('secret');
     writeFileSync(file, `whsec_${Buffer.from('a secret for this test alone').toString('base64')}\n`);
-    const signed = await runLabgraph({
-      args: ['sign', '--secret-file', file, '--id', 'msg_1'],
-      input: '{"a":1}',
-    });
-    const headers = JSON.parse(signed.out);
-    const given = ['--id', 'msg_1', '--timestamp', headers['webhook-timestamp']];
-    const args = ['verify', '--secret-file', file, ...given, '--signature', headers['webhook-signature']];
+    const sign = async (input: string) => {
+      const signed = await runLabgraph({ args: ['sign', '--secret-file', file, '--id', 'msg_1'], input });
+      const headers = JSON.parse(signed.out);
+      const given = ['--id', 'msg_1', '--timestamp', headers['webhook-timestamp']];
+      return ['verify', '--secret-file', file, ...given, '--signature', headers['webhook-signature']];
+    };
+    const args = await sign('{"a":1}');
+    const argsOfText = await sign('hello');
+
+    const [ofText, unsigned] = await Promise.all([
+      runLabgraph({ args: argsOfText, input: 'hello' }),
+      runLabgraph({ args: args.slice(0, -2), input: '{"a":1}' }),
+    ]);
+    expect(ofText).toEqual({ code: 0, out: '{"isGenuine":true}\n', said: '' });
+    expect(unsigned).toMatchObject({ code: 2, out: '', said: expect.stringContaining('--signature') });
 
     const [genuine, altered, help, bash, unknown, keyless] = await Promise.all([
       runLabgraph({ args, input: '{"a":1}' }),

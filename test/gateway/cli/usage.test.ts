@@ -1,8 +1,10 @@
+import { writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { program } from '../../../cli/program.ts';
 import { program as audit } from '../../../gateway/commands/audit.ts';
 import { program as events } from '../../../gateway/commands/events.ts';
 import { callAudit, callCommand, callLabgraph } from '../../support/commands.ts';
+import { makeFolder } from '../../support/folder.ts';
 import { runLabgraph } from '../../support/labgraph-command.ts';
 
 const programs = [
@@ -37,6 +39,19 @@ test.each([
   ['completions', 'tcsh'],
 ])('%s %s %s is called wrongly: exit code 2, and nothing on standard output', async (...args) => {
   expect(await callLabgraph({}, ...args)).toMatchObject({ code: 2, text: '' });
+});
+
+test.each([
+  ['listen', '--forward-to', 'http://127.0.0.1:1'],
+  ['resend', 'a-cursor', '--forward-to', 'http://127.0.0.1:1'],
+])('%s with a file that holds no secret is called wrongly', async (...args) => {
+  using folder = makeFolder();
+  writeFileSync(folder.file('secret'), 'not-a-secret!!\n');
+  const env = { LABGRAPH_URL: 'http://127.0.0.1:1', LABGRAPH_KEY: 'x' };
+  expect(await callLabgraph(env, ...args, '--secret-file', folder.file('secret'))).toMatchObject({
+    ...{ code: 2, text: '' },
+    said: 'BAD_USER_INPUT: The secret is not whsec_ and base64.\n',
+  });
 });
 
 test('with --json sentences and errors are JSON too', async () => {
