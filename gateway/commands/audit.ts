@@ -78,9 +78,16 @@ function readTime(text: unknown): number | undefined | null {
   return (parseInstant(String(text)) ?? (day === null ? null : startOfDay(day)))?.getTime() ?? null;
 }
 
-/** A user has one pseudonym for each key, so each file is filtered with its own key. */
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/**
+ * A user has one pseudonym for each key, so each file is filtered with its own key.
+ * @throws GatewayError BAD_USER_INPUT for what no user's id can be: finding nothing would mean that nobody has seen the data
+ */
 function createUserFilter(userId: unknown): (user: string | null, key: AuditKey | null) => boolean {
   if (typeof userId !== 'string') return () => true;
+  if (!uuid.test(userId))
+    throw new GatewayError('BAD_USER_INPUT', "--user takes the service's id of a user, which is a uuid.");
   return (user, key) => user !== null && key !== null && user === key.userPseudonym(userId);
 }
 

@@ -22,6 +22,8 @@ test.each(['::1', '::', '0.0.0.0'])(
       simulateOrder: { __typename: 'OrderSimulated' },
     });
     const metrics = async () => await (await fetch(`${url}/metrics`)).text();
-    await expect.poll(metrics, { timeout: 15_000 }).toMatch(/^labgraph_webhooks_total\{outcome="accepted"\}/m);
+    await expect
+      .poll(metrics, { timeout: 15_000 })
+      .toMatch(/^labgraph_webhooks_total\{outcome="accepted"\}/m);
   },
 );

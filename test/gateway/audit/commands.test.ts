@@ -6,7 +6,7 @@ import { makeFolder } from '../../support/folder.ts';
 import { forProcesses } from '../../support/gateway-process.ts';
 import { gatewayKey } from '../../support/lab.ts';
 import { startWorld } from '../../support/world.ts';
-import { filesOf, key, linesOf, openTrail, pseudonymOf, rewrite, writeTrail } from './support.ts';
+import { filesOf, key, linesOf, openTrail, pseudonymOf, rewrite, userIdOf, writeTrail } from './support.ts';
 
 /** Asks without end until the gateway is gone; each answer that came was an access. */
 async function askUntilGone(url: string, orderId: string): Promise<number> {
@@ -66,7 +66,7 @@ test('what is found is said in words, and ends with 1', async () => {
   rewrite(folder.path, file, (lines) => lines.with(2, (lines[2] ?? '').replace('"ok"', '"no"')));
   const [verified, exported, later, wrong, off] = await Promise.all([
     runAudit(env, 'verify'),
-    callAudit(env, 'export', '--user', 'user-1'),
+    callAudit(env, 'export', '--user', userIdOf(1)),
     callAudit(env, 'export', '--since', '2100-01-01'),
     callAudit(env, 'export', '--until', 'tomorrow'),
     callAudit({ ...env, AUDIT_TRAIL: 'off' }, 'verify'),
@@ -74,11 +74,22 @@ test('what is found is said in words, and ends with 1', async () => {
   expect([verified.code, verified.said]).toEqual([1, `${file}: line 2 was changed.\n`]);
   expect(exported).toMatchObject({ code: 1, said: 'The trail is not sound: see `verify`.\n' });
   expect(exported.lines()).toEqual([
-    expect.objectContaining({ n: 2, user: pseudonymOf('user-1'), outcome: 'no', isSound: false }),
+    expect.objectContaining({ n: 2, user: pseudonymOf(userIdOf(1)), outcome: 'no', isSound: false }),
   ]);
   expect([later.text, wrong.code, off.code]).toEqual(['', 2, 1]);
   expect(wrong.said).toContain('--since and --until take a time');
   expect(off.said).toContain('AUDIT_TRAIL is off');
+});
+
+test("a name that is no user id of the service is called wrongly, in place of 'nobody saw it'", async () => {
+  using folder = makeFolder();
+  await writeTrail(folder.path, 1);
+  const env = { AUDIT_TRAIL: `file:${folder.path}`, AUDIT_TRAIL_KEY: key.toString('base64') };
+  for (const user of ['member-0001', ''])
+    expect(await callAudit(env, 'export', '--user', user)).toMatchObject({
+      ...{ code: 2, text: '' },
+      said: expect.stringContaining('--user'),
+    });
 });
 
 test('a line for several accesses is found by any time between the first and the last of them', async () => {

@@ -14,6 +14,10 @@ export function openTrail(folder: string, more: Partial<AuditTrailOptions> = {})
   return openAuditTrail({ folder, keys: [key], log, ...more });
 }
 
+/** The user of an access of `writeTrail`. */
+export const userIdOf = (index: number): string =>
+  `00000000-0000-4000-8000-${String(index).padStart(12, '0')}`;
+
 /** A trail of so many accesses by one team caller, written and closed. */
 export async function writeTrail(folder: string, accesses: number): Promise<string> {
   // Not the last by name: two files of one millisecond are in no order.
@@ -21,7 +25,7 @@ export async function writeTrail(folder: string, accesses: number): Promise<stri
   const trail = await openTrail(folder);
   const watch = trail.watch({ kind: 'TEAM', keyName: 'key-11111111' });
   for (let index = 0; index < accesses; index += 1) {
-    watch({ kind: 'read order.get', userId: `user-${index}`, outcome: 'ok' });
+    watch({ kind: 'read order.get', userId: userIdOf(index), outcome: 'ok' });
   }
   await trail.close();
   return filesOf(folder).find((file) => !earlier.has(file)) ?? '';
