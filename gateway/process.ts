@@ -7,7 +7,7 @@ import { loadSecrets } from './config/generated-secrets.ts';
 import { GatewayError } from './errors.ts';
 import { type EventStore, openEventStore } from './events/open.ts';
 import type { Gateway } from './gateway.ts';
-import { createLog, type Log } from './log.ts';
+import { createLog, createThrottle, type Log } from './log.ts';
 import { endOnSignals, logWarnings, startWatchdog, toStartFault } from './shutdown.ts';
 
 import { useTracing } from './telemetry/tracing.ts';
@@ -126,7 +126,7 @@ async function run(openStore: OpenStore): Promise<void> {
     withinMs: config.drainSeconds * 1000 + closeMs,
     reload: createReload(config, log),
   });
-  if (config.tracing) stopTracing = await startTracing();
+  if (config.tracing !== null) stopTracing = await startTracing(config.tracing.sampledShare, log);
   started = await start(config, log, openStore);
   const { url } = started;
   log.info('gateway.listening', { address: url, service: config.service.kind, store: config.eventLog.kind });
@@ -140,12 +140,15 @@ async function run(openStore: OpenStore): Promise<void> {
  * Switches tracing on, before a gateway is made.
  * @returns sends the spans that wait
  */
-async function startTracing(): Promise<() => Promise<void>> {
+async function startTracing(sampledShare: number, log: Log): Promise<() => Promise<void>> {
+  const throttle = createThrottle();
+  const advice = 'OTEL_EXPORTER_OTLP_ENDPOINT must be a collector that takes OTLP over HTTP.';
   try {
-    const { sampledShare, stopSdk } = await import('./telemetry/sdk.ts');
+    const { startSdk } = await import('./telemetry/sdk.ts');
     const { createTracing } = await import('./telemetry/open-telemetry.ts');
-    useTracing(createTracing(sampledShare));
-    return stopSdk;
+    const { isOther, stop } = startSdk(() => throttle(() => log.warn('tracing.unsent', { advice })));
+    useTracing(createTracing(isOther ? 1 : sampledShare));
+    return stop;
   } catch (cause) {
     const message =
       '- OTEL_EXPORTER_OTLP_ENDPOINT needs the optional packages of OpenTelemetry, which are not installed.';

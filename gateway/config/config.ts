@@ -10,6 +10,7 @@ import {
 import { type IntakeConfig, readIntake } from './intake.ts';
 import { type ManagementConfig, readManagement } from './management.ts';
 import { type Environment, type GeneratedSecrets, Reading } from './reading.ts';
+import { readTracing, type TracingConfig } from './tracing.ts';
 
 /** Where the service is: inside this process (the sandbox), or at an address. */
 export type ServiceConfig =
@@ -72,8 +73,8 @@ export interface Config {
   readonly logLevel: string;
   /** Whether each answer has a line in the log. */
   readonly accessLog: boolean;
-  /** Whether spans are sent to a collector. */
-  readonly tracing: boolean;
+  /** Null = no spans are sent to a collector. */
+  readonly tracing: TracingConfig | null;
   readonly production: boolean;
   /** Names of variables that were generated because none was given. */
   readonly generated: readonly string[];
@@ -136,7 +137,7 @@ export function readConfig(env: Environment, loadSecrets: () => GeneratedSecrets
     directPath: reading.oneOf('DIRECT_PATH', ['on', 'off']) !== 'off',
     drainSeconds: reading.integer('DRAIN_SECONDS', 0, { min: 0, max: 300 }),
     logLevel: reading.oneOf('LOG_LEVEL', logLevels) ?? 'info',
-    tracing: reading.text('OTEL_EXPORTER_OTLP_ENDPOINT') !== null,
+    tracing: readTracing(reading),
     accessLog: reading.oneOf('ACCESS_LOG', ['0', '1']) === '1',
     production: reading.production,
     generated: reading.generated,

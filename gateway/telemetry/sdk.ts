@@ -1,4 +1,3 @@
-import process from 'node:process';
 import { setTimeout } from 'node:timers/promises';
 import { trace } from '@opentelemetry/api';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
@@ -7,35 +6,50 @@ import {
   AlwaysOnSampler,
   BatchSpanProcessor,
   ParentBasedSampler,
+  type SpanExporter,
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
 
 /** How long the last spans may take to be sent when the process ends. */
 const lastMs = 1000;
 
-const ratio = Number(process.env.OTEL_TRACES_SAMPLER_ARG ?? 1);
-
 /**
  * OpenTelemetry's SDK, as small as it can be: spans in batches to the OTLP/HTTP collector of
  * `OTEL_EXPORTER_OTLP_ENDPOINT`. An SDK that was registered before, by `--import`, stays.
+ * @param onUnsent called when the collector has not taken a batch
  */
-const provider = new TracerProvider({
-  sampler: new ParentBasedSampler({ root: new AlwaysOnSampler() }),
-  resource: resourceFromAttributes({ 'service.name': 'labgraph' }).merge(
-    detectResources({ detectors: [envDetector] }),
-  ),
-  spanProcessors: [new BatchSpanProcessor({ exporter: new OTLPTraceExporter(), scheduledDelayMillis: 1000 })],
-});
+export function startSdk(onUnsent: () => void) {
+  const provider = new TracerProvider({
+    sampler: new ParentBasedSampler({ root: new AlwaysOnSampler() }),
+    resource: resourceFromAttributes({ 'service.name': 'labgraph' }).merge(
+      detectResources({ detectors: [envDetector] }),
+    ),
+    spanProcessors: [
+      new BatchSpanProcessor({ exporter: createExporter(onUnsent), scheduledDelayMillis: 1000 }),
+    ],
+  });
+  return {
+    /** Whether another SDK is there, which samples for itself. */
+    isOther: !trace.setGlobalTracerProvider(provider),
+    /** Sends the spans that wait. */
+    stop: async () => {
+      await Promise.race([
+        provider.shutdown().catch(() => undefined),
+        setTimeout(lastMs, undefined, { ref: false }),
+      ]);
+    },
+  };
+}
 
-const isUsed = trace.setGlobalTracerProvider(provider);
-
-/** The share of new traces that are recorded. Another SDK decides for itself. */
-export const sampledShare = isUsed && !Number.isNaN(ratio) ? ratio : 1;
-
-/** Sends the spans that wait. */
-export async function stopSdk(): Promise<void> {
-  await Promise.race([
-    provider.shutdown().catch(() => undefined),
-    setTimeout(lastMs, undefined, { ref: false }),
-  ]);
+function createExporter(onUnsent: () => void): SpanExporter {
+  const exporter = new OTLPTraceExporter();
+  return {
+    export: (spans, done) =>
+      exporter.export(spans, (result) => {
+        // 0 is success.
+        if (result.code !== 0) onUnsent();
+        done(result);
+      }),
+    shutdown: () => exporter.shutdown(),
+  };
 }

@@ -54,7 +54,7 @@ describe('the configuration', () => {
       port: 4000,
       publicUrl: null,
       accessLog: false,
-      tracing: false,
+      tracing: null,
       host: '127.0.0.1',
       metricsAddress: null,
       reusePort: false,
@@ -198,6 +198,11 @@ describe('the configuration', () => {
       'EVENT_LOG_KEY for a rotation',
       { EVENT_LOG_KEY: `${otherKey.toString('base64')},${key.toString('base64')}` },
       { eventLogKeys: [otherKey, key] },
+    ],
+    [
+      'a share of traces',
+      { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318', OTEL_TRACES_SAMPLER_ARG: '0.1' },
+      { tracing: { sampledShare: 0.1 } },
     ],
     ['EVENT_RETENTION_DAYS', { EVENT_RETENTION_DAYS: '30' }, { eventRetentionDays: 30 }],
     ['LOG_LEVEL', { LOG_LEVEL: 'silent' }, { logLevel: 'silent' }],
@@ -422,6 +427,14 @@ describe('a fault', () => {
       { EVENT_LOG_KEY: `${key.toString('base64')},AAAA` },
       'EVENT_LOG_KEY must be base64 of exactly 32 bytes.',
     ],
+    [
+      { OTEL_EXPORTER_OTLP_ENDPOINT: 'nonsense' },
+      'OTEL_EXPORTER_OTLP_ENDPOINT must be an http or https address.',
+    ],
+    ...['7', '-0.1', 'all'].map((share): [Environment, string] => [
+      { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318', OTEL_TRACES_SAMPLER_ARG: share },
+      'OTEL_TRACES_SAMPLER_ARG must be a number from 0 to 1.',
+    ]),
     [{ LOG_LEVEL: 'loud' }, 'LOG_LEVEL must be one of fatal, error, warn, info, debug, trace, silent.'],
   ];
 

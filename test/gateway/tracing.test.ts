@@ -1,6 +1,8 @@
+import { createServer } from 'node:http';
 import { expect, test } from 'vitest';
 import { startCollector } from '../support/collector.ts';
 import { gatewayKey } from '../support/lab.ts';
+import { listenAnywhere } from '../support/listening.ts';
 import { startGateway, startService, traceId, traceparent } from '../support/traced.ts';
 
 const query = async (url: string, text: string, headers: object = { traceparent }) => {
@@ -102,3 +104,26 @@ test("a team's own SDK takes the gateway's place, and its sampler decides", asyn
   expect(names()).toEqual(['own span: GET user.list', 'own span: query', 'own span: POST /graphql']);
   expect(collector.spans).toEqual([]);
 }, 60_000);
+
+test('spans that a collector does not take are logged once a minute, without its answer', async () => {
+  let posts = 0;
+  const refusing = createServer((request, response) => {
+    posts += 1;
+    request.resume();
+    response.writeHead(404).end('canary');
+  });
+  const collector = await listenAnywhere(refusing);
+  await using service = await startService();
+  await using gateway = await startGateway(service.url, { OTEL_EXPORTER_OTLP_ENDPOINT: collector });
+  for (const sent of [1, 2]) {
+    await query(gateway.url, '{ viewer { kind } }');
+    await expect.poll(() => posts).toBeGreaterThanOrEqual(sent);
+  }
+  expect(await gateway.end('SIGTERM')).toBe(0);
+  refusing.close();
+  const logged = gateway.output.filter((line) => line.includes('tracing.unsent'));
+  expect(logged.map((line) => JSON.parse(line))).toEqual([
+    expect.objectContaining({ event: 'tracing.unsent', advice: expect.stringContaining('OTLP over HTTP') }),
+  ]);
+  expect(gateway.output.join('')).not.toContain('canary');
+});
