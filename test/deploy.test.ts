@@ -67,6 +67,22 @@ test('the pods have no rights, end after their drain, and find every setting', (
   expect(unknownSettings([...Object.keys(env), ...Object.keys(find('ConfigMap').data)])).toEqual([]);
 });
 
+test('a pod has the memory that docs/deployment.md says one of two needs when the other is lost', () => {
+  const page = read('docs/deployment.md');
+  const figure = (form: RegExp) => Number(form.exec(page)?.[1]?.replace(',', ''));
+  const sockets = figure(/serve ([\d,]+) sockets/) * figure(/socket \| about (\d+) kB/) * 1000;
+  const others = figure(/up to (\d+) MB/) * 1e6 + figure(/up to (\d+) MiB of unread/) * 2 ** 20;
+  const { spec } = readManifests().find(({ kind }: { kind: string }) => kind === 'Deployment').spec.template;
+  const [, count, unit] = /^(\d+)([MG])i$/.exec(spec.containers[0].resources.limits.memory) ?? [];
+  expect(Number(count) * (unit === 'G' ? 2 ** 30 : 2 ** 20)).toBeGreaterThan(sockets + others);
+});
+
+test('secrets that are made in the checkout are never committed, nor sent to who builds the image', () => {
+  expect(read('docs/deployment.md')).toContain('mkdir -m 700 secrets');
+  expect(read('.gitignore').split('\n')).toContain('/secrets/');
+  expect(read('.dockerignore').split('\n')).toContain('secrets');
+});
+
 test('compose has the Redis that decision 0040 demands, and a gateway without rights', () => {
   const { services, secrets } = parse(read('compose.yaml'));
   for (const setting of ['--appendonly yes', '--appendfsync always', '--maxmemory-policy noeviction'])
