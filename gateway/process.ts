@@ -1,3 +1,4 @@
+import { AsyncResource } from 'node:async_hooks';
 import { flushCompileCache } from 'node:module';
 import { dirname, join } from 'node:path';
 import process from 'node:process';
@@ -146,7 +147,9 @@ async function startTracing(sampledShare: number, log: Log): Promise<() => Promi
   try {
     const { startSdk } = await import('./telemetry/sdk.ts');
     const { createTracing } = await import('./telemetry/open-telemetry.ts');
-    const { isOther, stop } = startSdk(() => throttle(() => log.warn('tracing.unsent', { advice })));
+    // Bound to this place: the SDK calls it within the request whose span came first, which is not at fault.
+    const onUnsent = AsyncResource.bind(() => throttle(() => log.warn('tracing.unsent', { advice })));
+    const { isOther, stop } = startSdk(onUnsent);
     useTracing(createTracing(isOther ? 1 : sampledShare));
     return stop;
   } catch (cause) {

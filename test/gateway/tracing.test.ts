@@ -122,8 +122,8 @@ test('spans that a collector does not take are logged once a minute, without its
   expect(await gateway.end('SIGTERM')).toBe(0);
   refusing.close();
   const logged = gateway.output.filter((line) => line.includes('tracing.unsent'));
-  expect(logged.map((line) => JSON.parse(line))).toEqual([
-    expect.objectContaining({ event: 'tracing.unsent', advice: expect.stringContaining('OTLP over HTTP') }),
-  ]);
+  // No request is at fault, so none is named.
+  const [level, time, advice] = [40, expect.any(String), expect.stringContaining('OTLP over HTTP')];
+  expect(logged.map((line) => JSON.parse(line))).toEqual([{ level, time, advice, event: 'tracing.unsent' }]);
   expect(gateway.output.join('')).not.toContain('canary');
 });
