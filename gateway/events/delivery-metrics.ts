@@ -1,31 +1,11 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { Extent } from './log.ts';
 
-/** Counts and times from the arrival of a webhook to the sending of its item. */
-export interface DeliveryMetrics {
-  readonly webhooks: Counter<'outcome'>;
-  readonly brokerMessages: Counter<'outcome'>;
-  readonly webhookLagSeconds: Histogram;
-  readonly webhookClockOffset: Gauge;
-  readonly appendSeconds: Histogram;
-  readonly deadLetters: Counter<'reason'>;
-  readonly subscriptions: Gauge<'transport'>;
-  readonly followLagSeconds: Histogram<'transport'>;
-  readonly resyncs: Counter<'reason'>;
-  /** Changes found by comparing with the service. */
-  readonly reconciled: Counter;
-  /** Shows whether the event log can be written, asked each time that metrics are read. */
-  readonly watchEventLog: (kind: string, isWritable: () => Promise<boolean>) => void;
-  /** Shows the size and age of the event log, asked each time that metrics are read. */
-  readonly watchExtent: (measure: () => Promise<Extent>) => void;
-  /** Shows how far the slowest stream is behind, asked each time that metrics are read. */
-  readonly watchCursors: (lagSeconds: () => number) => void;
-}
-
 /** In seconds, from delays that nobody notices to delays that everybody notices. */
 const lagBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5, 30];
 
-export function createDeliveryMetrics(registers: Registry[]): DeliveryMetrics {
+/** Counts and times from the arrival of a webhook to the sending of its item. */
+export function createDeliveryMetrics(registers: Registry[]) {
   const metrics = { ...createReceiptMetrics(registers), ...createSubscriberMetrics(registers) };
   // Alerts ask how much these have grown, and what appears as 1 has not grown for Prometheus.
   for (const outcome of ['stale', 'flooded', 'unavailable']) metrics.webhooks.inc({ outcome }, 0);
@@ -76,6 +56,7 @@ function createReceiptMetrics(registers: Registry[]) {
       help: 'Changes whose webhook never arrived, found by comparing with the service.',
       registers,
     }),
+    /** Shows whether the event log can be written, asked each time that metrics are read. */
     watchEventLog: (kind: string, isWritable: () => Promise<boolean>) => {
       new Gauge({
         name: 'labgraph_event_log_writable',
@@ -114,7 +95,9 @@ function createExtentMetrics(registers: Registry[]) {
 
 function createSubscriberMetrics(registers: Registry[]) {
   return {
+    /** Shows the size and age of the event log, asked each time that metrics are read. */
     watchExtent: createExtentMetrics(registers),
+    /** Shows how far the slowest stream is behind, asked each time that metrics are read. */
     watchCursors: (lagSeconds: () => number) => {
       new Gauge({
         name: 'labgraph_cursor_lag_seconds',
