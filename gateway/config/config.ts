@@ -7,7 +7,7 @@ import {
   splitKeyEntry,
   type ViewerProviderConfig,
 } from './auth.ts';
-import { type IntakeConfig, readIntake } from './intake.ts';
+import { readIntake } from './intake.ts';
 import { type ManagementConfig, readManagement } from './management.ts';
 import { type Environment, type GeneratedSecrets, Reading } from './reading.ts';
 import { readTracing, type TracingConfig } from './tracing.ts';
@@ -40,7 +40,7 @@ export interface Config {
   readonly teamId: string | null;
   readonly webhookSecrets: readonly string[];
   /** Null where webhooks are the only route of events. */
-  readonly intake: IntakeConfig | null;
+  readonly intake: ReturnType<typeof readIntake>;
   /** Keys of server-side callers, as text or `sha256:<hex>`, with or without `label=` before it. */
   readonly gatewayApiKeys: readonly string[];
   /** Null = there is no management graph. */

@@ -1,48 +1,8 @@
 import { isKeyAddress } from './auth.ts';
 import type { Reading } from './reading.ts';
 
-/** Where events come from besides webhooks. */
-export interface IntakeConfig {
-  readonly rabbitmq: RabbitConfig | null;
-  readonly pubsub: PubSubConfig | null;
-  readonly pull: PullConfig | null;
-  readonly eventHubs: EventHubsConfig | null;
-}
-
-export interface RabbitConfig {
-  /** With user and password. */
-  readonly url: string;
-  readonly queue: string;
-  /** Unacknowledged messages at most. */
-  readonly prefetch: number;
-}
-
-/** A push subscription of Google Pub/Sub. */
-export interface PubSubConfig {
-  /** What its tokens name as `aud`. */
-  readonly audience: string;
-  /** The e-mail address of the service account that signs in. */
-  readonly serviceAccount: string;
-  /** Where the keys of the tokens are published. */
-  readonly jwksUrl: string;
-}
-
-/** A pull subscription of Google Pub/Sub. */
-export interface PullConfig {
-  /** `projects/<project>/subscriptions/<name>`. */
-  readonly subscription: string;
-}
-
-/** An event hub of Azure. */
-export interface EventHubsConfig {
-  /** With a key. */
-  readonly connectionString: string;
-  readonly hub: string;
-  readonly consumerGroup: string;
-}
-
-/** Null where webhooks are the only route. */
-export function readIntake(reading: Reading): IntakeConfig | null {
+/** Where events come from besides webhooks; null where webhooks are the only route. */
+export function readIntake(reading: Reading) {
   const intake = {
     rabbitmq: readRabbit(reading),
     pubsub: readPubSub(reading),
@@ -52,7 +12,7 @@ export function readIntake(reading: Reading): IntakeConfig | null {
   return Object.values(intake).every((route) => route === null) ? null : intake;
 }
 
-function readRabbit(reading: Reading): RabbitConfig | null {
+function readRabbit(reading: Reading) {
   const url = reading.secret('INTAKE_RABBITMQ_URL');
   const queue = reading.text('INTAKE_RABBITMQ_QUEUE');
   const prefetch = reading.integer('INTAKE_RABBITMQ_PREFETCH', 500, { min: 1, max: 1000 });
@@ -66,7 +26,7 @@ function readRabbit(reading: Reading): RabbitConfig | null {
 
 const googleKeys = 'https://www.googleapis.com/oauth2/v3/certs';
 
-function readPubSub(reading: Reading): PubSubConfig | null {
+function readPubSub(reading: Reading) {
   const audience = reading.text('INTAKE_PUBSUB_AUDIENCE');
   const serviceAccount = reading.text('INTAKE_PUBSUB_SERVICE_ACCOUNT');
   const jwksUrl = reading.text('INTAKE_PUBSUB_JWKS_URL') ?? googleKeys;
@@ -78,7 +38,7 @@ function readPubSub(reading: Reading): PubSubConfig | null {
   return { audience: audience ?? '', serviceAccount: serviceAccount ?? '', jwksUrl };
 }
 
-function readPull(reading: Reading): PullConfig | null {
+function readPull(reading: Reading) {
   const subscription = reading.text('INTAKE_PUBSUB_SUBSCRIPTION');
   if (subscription === null) return null;
   if (!/^projects\/[^/]+\/subscriptions\/[^/]+$/.test(subscription))
@@ -86,7 +46,7 @@ function readPull(reading: Reading): PullConfig | null {
   return { subscription };
 }
 
-function readEventHubs(reading: Reading): EventHubsConfig | null {
+function readEventHubs(reading: Reading) {
   const name = 'INTAKE_EVENTHUBS_CONNECTION_STRING';
   const connectionString = reading.secret(name);
   const named = reading.text('INTAKE_EVENTHUBS_HUB');
