@@ -217,7 +217,7 @@ const rooms: readonly Room[] = [
   { files: /^gateway\/domain\/settle\.ts$/, may: [errors] },
   ...conceptRooms,
   {
-    files: /^gateway\/domain\/(schema|management-schema|print-schema)\.ts$/,
+    files: /^gateway\/domain\/(schema|management-schema)\.ts$/,
     may: [/^graphql$/, /^node:fs$/, /^gateway\/(graph|domain)\//],
   },
   {

@@ -1,8 +1,7 @@
 import type { RequestListener } from 'node:http';
 import { redeemLaunchTicket } from '../domain/portal/actions.ts';
-import { printGraph } from '../domain/print-schema.ts';
 import { fetchDocument } from '../domain/result/actions.ts';
-import { schema } from '../domain/schema.ts';
+import { printGraph, schema } from '../domain/schema.ts';
 import { DocumentCache } from '../execution/document/prepared-document.ts';
 import { createMask } from '../execution/mask.ts';
 import { createRunOperation } from '../execution/run-operation.ts';

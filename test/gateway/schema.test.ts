@@ -19,8 +19,7 @@ import {
 } from 'graphql';
 import { expect, test } from 'vitest';
 import { managementSchema, printManagementGraph } from '../../gateway/domain/management-schema.ts';
-import { printGraph } from '../../gateway/domain/print-schema.ts';
-import { schema } from '../../gateway/domain/schema.ts';
+import { printGraph, schema } from '../../gateway/domain/schema.ts';
 import { needsOf } from '../../gateway/graph/permissions.ts';
 import { needOf } from './scopes/table.ts';
 

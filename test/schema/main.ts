@@ -3,7 +3,7 @@ import { existsSync, writeFileSync } from 'node:fs';
 import process from 'node:process';
 import { parseArgs } from 'node:util';
 import { printManagementGraph } from '../../gateway/domain/management-schema.ts';
-import { printGraph } from '../../gateway/domain/print-schema.ts';
+import { printGraph } from '../../gateway/domain/schema.ts';
 import { readDocumentList } from '../../gateway/execution/document/document-list.ts';
 import { compareGraphs, type GraphComparison } from './compare.ts';
 
