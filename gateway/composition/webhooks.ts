@@ -3,7 +3,7 @@ import { GatewayError } from '../errors.ts';
 import { type Reconciler, startReconciler } from '../events/reconcile.ts';
 import { SealedMarks } from '../events/sealed-marks.ts';
 import type { GatewayWebhook } from '../graph/context.ts';
-import type { Intake } from '../intake/intake.ts';
+import type { Broker, Intake } from '../intake/intake.ts';
 import { createWebhookEndpoint, type ReceiveWebhook, type WebhookOutcome } from '../webhooks/endpoint.ts';
 import { createReceiver, type ReceiptOutcome, type Receive } from '../webhooks/receiver.ts';
 import { WebhookSecrets } from '../webhooks/secrets.ts';
@@ -157,7 +157,6 @@ async function createPubSub(core: Core, parts: IntakeParts): Promise<ReceiveWebh
 /** Starts to consume events from every broker that is configured; without one nothing is loaded. */
 async function startIntakes(core: Core, parts: IntakeParts): Promise<readonly Intake[]> {
   if (core.config.intake === null) return [];
-  const { openBrokers } = await import('./brokers.ts');
   const brokers = await openBrokers(core);
   const { Intake } = await import('../intake/intake.ts');
   const options = {
@@ -167,6 +166,42 @@ async function startIntakes(core: Core, parts: IntakeParts): Promise<readonly In
     onOutcome: countBrokerMessages(core, parts),
   };
   return brokers.map((broker) => new Intake(broker, options));
+}
+
+/**
+ * Opens every broker that is configured, and loads the library of no other.
+ * @throws GatewayError CONFIG_INVALID where its library is not installed
+ */
+async function openBrokers({ config, log, store }: Core): Promise<readonly Broker[]> {
+  const { rabbitmq = null, pull = null, eventHubs = null } = config.intake ?? {};
+  const brokers: Broker[] = [];
+  if (rabbitmq !== null) {
+    const { createRabbitBroker } = await import('../intake/rabbitmq.ts').catch(
+      refuse('INTAKE_RABBITMQ_URL', 'rabbitmq-client'),
+    );
+    brokers.push(createRabbitBroker({ ...rabbitmq, log }));
+  }
+  if (pull !== null) {
+    const { createPullBroker } = await import('../intake/pubsub-pull.ts').catch(
+      refuse('INTAKE_PUBSUB_SUBSCRIPTION', '@google-cloud/pubsub'),
+    );
+    brokers.push(createPullBroker({ ...pull, log }));
+  }
+  if (eventHubs !== null) {
+    const { createEventHubsBroker } = await import('../intake/event-hubs.ts').catch(
+      refuse('INTAKE_EVENTHUBS_CONNECTION_STRING', '@azure/event-hubs'),
+    );
+    const isShared = config.eventLog.kind === 'redis';
+    brokers.push(createEventHubsBroker({ ...eventHubs, marks: store.log, isShared, log }));
+  }
+  return brokers;
+}
+
+function refuse(setting: string, library: string) {
+  return (cause: unknown): never => {
+    const message = `- ${setting} needs the optional package ${library}, which is not installed.`;
+    throw new GatewayError('CONFIG_INVALID', message, { cause });
+  };
 }
 
 function countBrokerMessages({ metrics }: Core, parts: IntakeParts) {
