@@ -1,7 +1,7 @@
 import { promisify } from 'node:util';
 import { brotliCompress, brotliCompressSync, constants, gzip, gzipSync } from 'node:zlib';
-import { type Coding, chooseCoding } from './content-coding.ts';
 import type { DirectAnswer } from './direct-request.ts';
+import { type Coding, chooseCoding } from './negotiation.ts';
 
 /** A smaller answer fits into one packet with its head, so fewer bytes would not arrive earlier. */
 const minBytes = 1024;

@@ -13,13 +13,13 @@ import { AnswerCompression } from './compressed-answers.ts';
 import {
   type DirectAnswer,
   type DirectHead,
-  type MediaType,
   type RawHeaders,
   readBody,
   readHead,
   readParams,
 } from './direct-request.ts';
 import { answerRefusal } from './graphql-route.ts';
+import type { MediaType } from './negotiation.ts';
 import { allowOrigins, secure } from './routes.ts';
 import type { CreateContext } from './yoga.ts';
 

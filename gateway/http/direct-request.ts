@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { isRecord } from '../parse/json.ts';
+import { chooseMediaType, type MediaType } from './negotiation.ts';
 import { traceHeader } from './yoga.ts';
 
 /** The limit for all requests without files, on both routes (yoga.ts). */
@@ -26,8 +27,6 @@ export interface DirectAnswer {
   /** False for mutations, refusals and documents that are not valid. */
   readonly isQuery: boolean;
 }
-
-export type MediaType = 'application/json' | 'application/graphql-response+json';
 
 interface Params {
   readonly query: string;
@@ -89,30 +88,6 @@ function readHeaders(rawHeaders: readonly string[]): ReadonlyMap<string, string>
     headers.set(name, rawHeaders[at + 1] ?? '');
   }
   return headers;
-}
-
-/** The first type that the gateway can send, as in Yoga. Lists with parameters are left to Yoga. */
-function chooseMediaType(accept: string): MediaType | null {
-  for (const asked of accept.split(',')) {
-    const type = asked.trim().toLowerCase();
-    if (type === '*/*' || type === 'application/*') return 'application/json';
-    if (type === 'application/json' || type === 'application/graphql-response+json') return type;
-    if (type.includes(';')) return null;
-  }
-  return null;
-}
-
-/**
- * The media type of a refusal: the first that the client accepts, whatever its parameters. JSON for a client that accepts
- * only streams.
- */
-export function chooseRefusalType(accept: string | null): MediaType {
-  for (const asked of (accept ?? '').toLowerCase().split(',')) {
-    const [type = ''] = asked.split(';');
-    const chosen = chooseMediaType(type);
-    if (chosen !== null) return chosen;
-  }
-  return 'application/json';
 }
 
 /** The whole body. Node has compared its length with the announced one. Rejects when the client leaves before its end. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type Coding, chooseCoding } from '../../gateway/http/content-coding.ts';
+import { type Coding, chooseCoding } from '../../gateway/http/negotiation.ts';
 
 const all: readonly Coding[] = ['identity', 'gzip', 'br'];
 

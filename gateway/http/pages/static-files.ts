@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { brotliCompress, brotliDecompress, constants, gunzip, gzip } from 'node:zlib';
 import type { MiddlewareHandler } from 'hono';
 import { etag, RETAINED_304_HEADERS } from 'hono/etag';
-import { type Coding, chooseCoding } from '../content-coding.ts';
+import { type Coding, chooseCoding } from '../negotiation.ts';
 
 /** A file in memory, in every content coding that it has. */
 export interface StaticFile {
