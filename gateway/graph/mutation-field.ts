@@ -5,6 +5,7 @@ import { featureNotEnabledRef, inputRejectedRef, mutationResult, notFoundRef } f
 import { notFound, toRefusal, type UserError } from './user-error.ts';
 
 type Kind = { readonly kind: string };
+type ThingRef<Thing> = PothosSchemaTypes.ObjectRef<typeof builder.$inferSchemaTypes, Thing>;
 type Member = Parameters<typeof mutationResult>[2][number];
 
 /** The member of a mutation's result for what was done. */
@@ -25,6 +26,29 @@ export function doneType<Done extends object>(
   // The fields read no more than a `Done`.
   ref.implement({ description, fields: fields as DefineFields<Done & Kind> });
   return { name, ref };
+}
+
+/** The same for a mutation that makes or changes one thing, which `run` returns as it is. */
+export function doneThing<Thing extends object>(
+  name: string,
+  description: string,
+  field: {
+    readonly name: string;
+    readonly type: ThingRef<Thing>;
+    readonly description: string;
+    /** true where another member of the result has a field of this name that can be null: GraphQL wants one type. */
+    readonly nullable?: boolean;
+  },
+): DoneType<Thing> {
+  const type: ThingRef<object> = field.type;
+  return doneType<object>(name, description, (t) => ({
+    [field.name]: t.field({
+      type,
+      nullable: field.nullable ?? false,
+      description: field.description,
+      resolve: (thing) => thing,
+    }),
+  }));
 }
 
 export interface MutationParts<Input extends object, Done extends object> {

@@ -61,10 +61,14 @@ export function placeIn({ orgId, teamId, region }: TeamPlace, environment: strin
   return { orgId, teamId: teamId.toLowerCase(), region, environment: environment.toLowerCase() };
 }
 
-/** The same for a named team; null when there is none. */
-export async function findPlace(context: GraphContext, name: PlaceName): Promise<Place | null> {
+/** Runs in the environment of the named team; null when there is no such team. */
+export async function inPlace<T>(
+  context: GraphContext,
+  name: PlaceName,
+  run: (at: Place) => Promise<T | null>,
+): Promise<T | null> {
   const team = await findTeam(context, name);
-  return team === null ? null : placeIn(team, name.environment);
+  return team === null ? null : await run(placeIn(team, name.environment));
 }
 
 /** @throws GatewayError BAD_USER_INPUT for none, more than 100, and malformed ones */
@@ -74,14 +78,14 @@ export function readIdsToDelete(ids: readonly string[]): readonly string[] {
   throw fault(['ids'], 'missing', 'It must have at least one id.');
 }
 
-/** The webhook that an input names; null when there is no such team. */
-export async function findWebhook(
+/** The same for a named webhook. */
+export async function withWebhook<T>(
   context: GraphContext,
   { id, ...name }: PlaceName & { readonly id: string },
-): Promise<NamedWebhook | null> {
+  run: (named: NamedWebhook) => Promise<T | null>,
+): Promise<T | null> {
   const webhookId = readWord('id', id);
-  const at = await findPlace(context, name);
-  return at === null ? null : { at, webhookId };
+  return await inPlace(context, name, (at) => run({ at, webhookId }));
 }
 
 /** Sets what a provider is asked for, and reads it again. Null when there is no such team. */

@@ -1,13 +1,13 @@
 import { readOptionalUuid, readUuid, readUuids } from '../../graph/arguments.ts';
 import { builder } from '../../graph/builder.ts';
-import { addMutation, doneType } from '../../graph/mutation-field.ts';
+import { addMutation, doneThing, doneType } from '../../graph/mutation-field.ts';
 import { openEnum, openEnumFields } from '../../graph/open-enum.ts';
 import { connectionField } from '../../graph/pagination/connection.ts';
 import { listCursors } from '../../graph/pagination/cursors.ts';
 import { cursorConnection } from '../../graph/pagination/paged-connection.ts';
 import { labAccountFields } from '../lab-account/graph.ts';
 import type { LabAccount } from '../lab-account/rest.ts';
-import { findPlace, placeIn, readIdsToDelete, readOrgId } from './actions.ts';
+import { inPlace, placeIn, readIdsToDelete, readOrgId } from './actions.ts';
 import {
   deletedType,
   environment,
@@ -124,10 +124,8 @@ addMutation(mutationRoot, 'prepareCustomCredentials', {
     }),
   ),
   subject: 'team',
-  run: async (context, { provider, ...name }) => {
-    const at = await findPlace(context, name);
-    return at === null ? null : await prepareCustomCredentials(context.service, at, provider);
-  },
+  run: (context, { provider, ...name }) =>
+    inPlace(context, name, (at) => prepareCustomCredentials(context.service, at, provider)),
 });
 
 addMutation(mutationRoot, 'setCustomCredentials', {
@@ -146,23 +144,16 @@ addMutation(mutationRoot, 'setCustomCredentials', {
       }),
     }),
   }),
-  done: doneType<{ readonly credentials: CustomCredentials }>(
-    'CustomCredentialsSet',
-    'The credentials were set.',
-    (t) => ({
-      credentials: t.expose('credentials', {
-        type: credentialsRef,
-        nullable: false,
-        description: 'The credentials as they are now.',
-      }),
-    }),
-  ),
+  done: doneThing('CustomCredentialsSet', 'The credentials were set.', {
+    name: 'credentials',
+    type: credentialsRef,
+    description: 'The credentials as they are now.',
+  }),
   subject: 'team',
-  run: async (context, { orgId, teamId, environment: of, ...given }) => {
-    const at = await findPlace(context, { orgId, teamId, environment: of });
-    const credentials = at === null ? null : await setCustomCredentials(context.service, at, given);
-    return credentials === null ? null : { credentials };
-  },
+  run: (context, { orgId, teamId, environment: of, ...given }) =>
+    inPlace(context, { orgId, teamId, environment: of }, (at) =>
+      setCustomCredentials(context.service, at, given),
+    ),
 });
 
 addMutation(mutationRoot, 'deleteCustomCredentials', {
@@ -175,8 +166,7 @@ addMutation(mutationRoot, 'deleteCustomCredentials', {
   subject: 'team',
   run: async (context, input) => {
     const ids = readIdsToDelete(input.ids);
-    const at = await findPlace(context, input);
-    return at === null ? null : await deleteCustomCredentials(context.service, at, ids);
+    return await inPlace(context, input, (at) => deleteCustomCredentials(context.service, at, ids));
   },
 });
 
@@ -238,17 +228,11 @@ addMutation(mutationRoot, 'setLabAccountTeams', {
       teamIds: t.idList({ required: true, description: 'Ids of the teams (uuids, 100 at most).' }),
     }),
   }),
-  done: doneType<{ readonly labAccount: OrgLabAccount }>(
-    'LabAccountTeamsSet',
-    'The teams of the account were replaced.',
-    (t) => ({
-      labAccount: t.expose('labAccount', {
-        type: orgLabAccountRef,
-        nullable: false,
-        description: 'The account as it is now.',
-      }),
-    }),
-  ),
+  done: doneThing('LabAccountTeamsSet', 'The teams of the account were replaced.', {
+    name: 'labAccount',
+    type: orgLabAccountRef,
+    description: 'The account as it is now.',
+  }),
   subject: 'lab account',
   names: { team_id_allowlist: 'teamIds' },
   run: async (context, { orgId, environment: of, region: where, accountId, teamIds }) => {
@@ -258,7 +242,6 @@ addMutation(mutationRoot, 'setLabAccountTeams', {
       region: where.toLowerCase(),
     };
     const at = { ...place, accountId: readUuid('accountId', accountId) };
-    const labAccount = await setLabAccountTeams(context.service, at, readUuids('teamIds', teamIds) ?? []);
-    return labAccount === null ? null : { labAccount };
+    return await setLabAccountTeams(context.service, at, readUuids('teamIds', teamIds) ?? []);
   },
 });

@@ -1,11 +1,11 @@
 import { readOptionalUuid, readUuid, readUuids } from '../../graph/arguments.ts';
 import { builder } from '../../graph/builder.ts';
-import { addMutation, doneType } from '../../graph/mutation-field.ts';
+import { addMutation, doneThing, doneType } from '../../graph/mutation-field.ts';
 import { openEnum, openEnumFields } from '../../graph/open-enum.ts';
 import { connectionField } from '../../graph/pagination/connection.ts';
 import { listCursors } from '../../graph/pagination/cursors.ts';
 import { cursorConnection } from '../../graph/pagination/paged-connection.ts';
-import { findPlace, placeIn, readIdsToDelete, readOrgId } from './actions.ts';
+import { inPlace, placeIn, readIdsToDelete, readOrgId } from './actions.ts';
 import { deletedType, environmentArgs, idsToDelete, mutationRoot, orgField, placeFields } from './graph.ts';
 import { organizationRef, teamRef } from './graph-teams.ts';
 import {
@@ -130,24 +130,17 @@ addMutation(mutationRoot, 'updateManagementKey', {
       teamIds: t.idList({ description: 'Ids of all the teams that it is bound to from now on (uuids).' }),
     }),
   }),
-  done: doneType<{ readonly managementKey: ManagementKey }>(
-    'ManagementKeyUpdated',
-    'The management key was changed.',
-    (t) => ({
-      managementKey: t.expose('managementKey', {
-        type: managementKeyRef,
-        nullable: false,
-        description: 'The key as it is now.',
-      }),
-    }),
-  ),
+  done: doneThing('ManagementKeyUpdated', 'The management key was changed.', {
+    name: 'managementKey',
+    type: managementKeyRef,
+    description: 'The key as it is now.',
+  }),
   subject: 'management key',
   names: { team_role_bindings: 'teamIds' },
   run: async (context, { orgId, id, label = null, teamIds }) => {
     const named = { orgId: readOrgId(context, orgId), id: readUuid('id', id) };
     const changes = { label, teamIds: readUuids('teamIds', teamIds) };
-    const managementKey = await updateManagementKey(context.service, named, changes);
-    return managementKey === null ? null : { managementKey };
+    return await updateManagementKey(context.service, named, changes);
   },
 });
 
@@ -219,10 +212,8 @@ addMutation(mutationRoot, 'createTeamApiKey', {
     }),
   ),
   subject: 'team',
-  run: async (context, input) => {
-    const at = await findPlace(context, input);
-    return at === null ? null : await createTeamApiKey(context.service, at, input.label);
-  },
+  run: (context, input) =>
+    inPlace(context, input, (at) => createTeamApiKey(context.service, at, input.label)),
 });
 
 addMutation(mutationRoot, 'deleteTeamApiKeys', {
@@ -235,7 +226,6 @@ addMutation(mutationRoot, 'deleteTeamApiKeys', {
   subject: 'team',
   run: async (context, input) => {
     const ids = readIdsToDelete(input.ids);
-    const at = await findPlace(context, input);
-    return at === null ? null : await deleteTeamApiKeys(context.service, at, ids);
+    return await inPlace(context, input, (at) => deleteTeamApiKeys(context.service, at, ids));
   },
 });

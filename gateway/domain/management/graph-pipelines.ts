@@ -4,7 +4,7 @@ import { openEnum, openEnumFields, openEnumListFields } from '../../graph/open-e
 import { connectionField } from '../../graph/pagination/connection.ts';
 import { listCursors } from '../../graph/pagination/cursors.ts';
 import { cursorConnection } from '../../graph/pagination/paged-connection.ts';
-import { findPlace, placeIn, requireBoth } from './actions.ts';
+import { inPlace, placeIn, requireBoth } from './actions.ts';
 import { environmentArgs, mutationRoot, placeFields } from './graph.ts';
 import { teamRef } from './graph-teams.ts';
 import {
@@ -220,8 +220,7 @@ addMutation(mutationRoot, 'setEventPipeline', {
   subject: 'team',
   run: async (context, input) => {
     requireBoth(input.preferred, input.enabled);
-    const at = await findPlace(context, input);
-    return at === null ? null : await setEventPipeline(context.service, at, toPipeline(input));
+    return await inPlace(context, input, (at) => setEventPipeline(context.service, at, toPipeline(input)));
   },
 });
 
@@ -235,9 +234,8 @@ addMutation(mutationRoot, 'deleteEventPipeline', {
     teamId: t.exposeID('teamId', { nullable: false, description: 'Id of the team.' }),
   })),
   subject: 'team',
-  run: async (context, input) => {
-    const at = await findPlace(context, input);
-    const done = at === null ? null : await deleteEventPipeline(context.service, at);
-    return done === null || at === null ? null : { teamId: at.teamId };
-  },
+  run: (context, input) =>
+    inPlace(context, input, async (at) =>
+      (await deleteEventPipeline(context.service, at)) === null ? null : { teamId: at.teamId },
+    ),
 });

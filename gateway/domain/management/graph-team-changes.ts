@@ -1,16 +1,15 @@
 import { readUuid } from '../../graph/arguments.ts';
 import { builder } from '../../graph/builder.ts';
-import { addMutation, doneType } from '../../graph/mutation-field.ts';
+import { addMutation, doneThing, doneType } from '../../graph/mutation-field.ts';
 import { userErrorRef } from '../../graph/mutation-result.ts';
 import type { UserError } from '../../graph/user-error.ts';
-import { findPlace, findTeam, readOrgId } from './actions.ts';
+import { findTeam, inPlace, readOrgId } from './actions.ts';
 import { deleteTeamWithSecrets } from './gateway-webhook/actions.ts';
 import { mutationRoot, orgField, placeFields, region, teamFields } from './graph.ts';
 import { organizationRef, teamRef } from './graph-teams.ts';
 import {
   createAccessToken,
   createTeam,
-  type Organization,
   ReferenceTaken,
   type Team,
   updateOrganization,
@@ -37,7 +36,7 @@ const referenceTakenRef = builder.objectRef<TeamReferenceTaken>('TeamReferenceTa
 });
 
 function toOutcome(saved: Team | ReferenceTaken | null, orgId: string) {
-  if (!(saved instanceof ReferenceTaken)) return saved === null ? null : { team: saved };
+  if (!(saved instanceof ReferenceTaken)) return saved;
   const taken: TeamReferenceTaken = {
     kind: 'TeamReferenceTaken',
     code: 'TEAM_REFERENCE_TAKEN',
@@ -91,22 +90,13 @@ addMutation(mutationRoot, 'updateOrganization', {
     description: 'What is to change of an organization.',
     fields: (t) => ({ ...orgField(t), name: t.string({ required: true, description: 'The new name.' }) }),
   }),
-  done: doneType<{ readonly organization: Organization }>(
-    'OrganizationUpdated',
-    'The organization was changed.',
-    (t) => ({
-      organization: t.expose('organization', {
-        type: organizationRef,
-        nullable: false,
-        description: 'The organization as it is now.',
-      }),
-    }),
-  ),
+  done: doneThing('OrganizationUpdated', 'The organization was changed.', {
+    name: 'organization',
+    type: organizationRef,
+    description: 'The organization as it is now.',
+  }),
   subject: 'organization',
-  run: async (context, { orgId, name }) => {
-    const organization = await updateOrganization(context.service, readOrgId(context, orgId), name);
-    return organization === null ? null : { organization };
-  },
+  run: (context, { orgId, name }) => updateOrganization(context.service, readOrgId(context, orgId), name),
 });
 
 addMutation(mutationRoot, 'createTeam', {
@@ -127,9 +117,12 @@ addMutation(mutationRoot, 'createTeam', {
       settings: t.field({ type: settingsInput, description: 'Features and brand of its environments.' }),
     }),
   }),
-  done: doneType<{ readonly team: Team }>('TeamCreated', 'The team was made.', (t) => ({
-    team: t.expose('team', { type: teamRef, description: 'The new team.' }),
-  })),
+  done: doneThing('TeamCreated', 'The team was made.', {
+    name: 'team',
+    type: teamRef,
+    description: 'The new team.',
+    nullable: true,
+  }),
   subject: 'organization',
   refusals: [referenceTakenRef],
   names,
@@ -152,9 +145,12 @@ addMutation(mutationRoot, 'updateTeam', {
       production: t.field({ type: settingsInput, description: 'What is to change of production.' }),
     }),
   }),
-  done: doneType<{ readonly team: Team }>('TeamUpdated', 'The team was changed.', (t) => ({
-    team: t.expose('team', { type: teamRef, description: 'The team as it is now.' }),
-  })),
+  done: doneThing('TeamUpdated', 'The team was changed.', {
+    name: 'team',
+    type: teamRef,
+    description: 'The team as it is now.',
+    nullable: true,
+  }),
   subject: 'team',
   refusals: [referenceTakenRef],
   names,
@@ -198,8 +194,5 @@ addMutation(mutationRoot, 'createTeamAccessToken', {
     }),
   ),
   subject: 'team',
-  run: async (context, input) => {
-    const at = await findPlace(context, input);
-    return at === null ? null : await createAccessToken(context.service, at);
-  },
+  run: (context, input) => inPlace(context, input, (at) => createAccessToken(context.service, at)),
 });

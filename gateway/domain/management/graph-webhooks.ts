@@ -1,10 +1,11 @@
 import { readWord } from '../../graph/arguments.ts';
 import { builder, type InputFields } from '../../graph/builder.ts';
-import { addMutation, doneType } from '../../graph/mutation-field.ts';
+import type { GraphContext } from '../../graph/context.ts';
+import { addMutation, doneThing, doneType } from '../../graph/mutation-field.ts';
 import { connectionField } from '../../graph/pagination/connection.ts';
 import { listCursors } from '../../graph/pagination/cursors.ts';
 import { cursorConnection } from '../../graph/pagination/paged-connection.ts';
-import { findPlace, findWebhook, placeIn, requireDifferentNames } from './actions.ts';
+import { inPlace, placeIn, requireDifferentNames, withWebhook } from './actions.ts';
 import { deleteWebhookWithSecrets } from './gateway-webhook/actions.ts';
 import { environmentArgs, mutationRoot, placeFields } from './graph.ts';
 import { teamRef } from './graph-teams.ts';
@@ -14,6 +15,7 @@ import {
   getWebhookSecret,
   listWebhookHeaders,
   listWebhooks,
+  type NamedWebhook,
   rotateWebhookSecret,
   setWebhookHeaders,
   updateWebhook,
@@ -102,20 +104,22 @@ const secretDescription =
   'A secret of your own: `whsec_` and base64. The service makes one when it is left out.';
 const subject = 'webhook';
 
-function webhookDone(name: string, description: string) {
-  return doneType<{ readonly webhook: Webhook }>(name, description, (t) => ({
-    webhook: t.expose('webhook', {
-      type: webhookRef,
-      nullable: false,
-      description: 'The webhook as it is now.',
-    }),
-  }));
-}
+const webhookField = { name: 'webhook', type: webhookRef, description: 'The webhook as it is now.' };
 
 function idDone(name: string, description: string) {
   return doneType<{ readonly id: string }>(name, description, (t) => ({
     id: t.exposeID('id', { nullable: false, description: "The service's id of the webhook." }),
   }));
+}
+
+/** Changes the webhook that an input names, and says which it was. */
+async function changeNamed(
+  context: GraphContext,
+  input: Parameters<typeof withWebhook>[1],
+  change: (named: NamedWebhook) => Promise<unknown>,
+) {
+  const done = await withWebhook(context, input, change);
+  return done === null ? null : { id: input.id };
 }
 
 addMutation(mutationRoot, 'createWebhook', {
@@ -129,14 +133,11 @@ addMutation(mutationRoot, 'createWebhook', {
       secret: t.string({ description: secretDescription }),
     }),
   }),
-  done: webhookDone('WebhookCreated', 'The webhook was made.'),
+  done: doneThing('WebhookCreated', 'The webhook was made.', webhookField),
   subject: 'team',
   names,
-  run: async (context, { orgId, teamId, environment, ...settings }) => {
-    const at = await findPlace(context, { orgId, teamId, environment });
-    const webhook = at === null ? null : await createWebhook(context.service, at, settings);
-    return webhook === null ? null : { webhook };
-  },
+  run: (context, { orgId, teamId, environment, ...settings }) =>
+    inPlace(context, { orgId, teamId, environment }, (at) => createWebhook(context.service, at, settings)),
 });
 
 addMutation(mutationRoot, 'updateWebhook', {
@@ -149,14 +150,13 @@ addMutation(mutationRoot, 'updateWebhook', {
       ...settingFields(t),
     }),
   }),
-  done: webhookDone('WebhookUpdated', 'The webhook was changed.'),
+  done: doneThing('WebhookUpdated', 'The webhook was changed.', webhookField),
   subject,
   names,
-  run: async (context, { orgId, teamId, environment, id, ...settings }) => {
-    const named = await findWebhook(context, { orgId, teamId, environment, id });
-    const webhook = named === null ? null : await updateWebhook(context.service, named, settings);
-    return webhook === null ? null : { webhook };
-  },
+  run: (context, { orgId, teamId, environment, id, ...settings }) =>
+    withWebhook(context, { orgId, teamId, environment, id }, (named) =>
+      updateWebhook(context.service, named, settings),
+    ),
 });
 
 addMutation(mutationRoot, 'deleteWebhook', {
@@ -168,11 +168,7 @@ addMutation(mutationRoot, 'deleteWebhook', {
   }),
   done: idDone('WebhookDeleted', 'The webhook was deleted.'),
   subject,
-  run: async (context, input) => {
-    const named = await findWebhook(context, input);
-    const done = named === null ? null : await deleteWebhookWithSecrets(context, named);
-    return done === null ? null : { id: input.id };
-  },
+  run: (context, input) => changeNamed(context, input, (named) => deleteWebhookWithSecrets(context, named)),
 });
 
 const headerInput = builder.inputType('WebhookHeaderInput', {
@@ -200,9 +196,7 @@ addMutation(mutationRoot, 'setWebhookHeaders', {
   subject,
   run: async (context, { headers, ...input }) => {
     requireDifferentNames(headers);
-    const named = await findWebhook(context, input);
-    const done = named === null ? null : await setWebhookHeaders(context.service, named, headers);
-    return done === null ? null : { id: input.id };
+    return await changeNamed(context, input, (named) => setWebhookHeaders(context.service, named, headers));
   },
 });
 
@@ -217,11 +211,11 @@ addMutation(mutationRoot, 'revealWebhookSecret', {
     secret: t.exposeString('secret', { nullable: false, description: 'The secret.' }),
   })),
   subject,
-  run: async (context, input) => {
-    const named = await findWebhook(context, input);
-    const secret = named === null ? null : await getWebhookSecret(context.service, named);
-    return secret === null ? null : { secret };
-  },
+  run: (context, input) =>
+    withWebhook(context, input, async (named) => {
+      const secret = await getWebhookSecret(context.service, named);
+      return secret === null ? null : { secret };
+    }),
 });
 
 addMutation(mutationRoot, 'rotateWebhookSecret', {
@@ -234,9 +228,6 @@ addMutation(mutationRoot, 'rotateWebhookSecret', {
   done: idDone('WebhookSecretRotated', 'The webhook has a new secret.'),
   subject,
   names,
-  run: async (context, { secret = null, ...input }) => {
-    const named = await findWebhook(context, input);
-    const done = named === null ? null : await rotateWebhookSecret(context.service, named, secret);
-    return done === null ? null : { id: input.id };
-  },
+  run: (context, { secret = null, ...input }) =>
+    changeNamed(context, input, (named) => rotateWebhookSecret(context.service, named, secret)),
 });

@@ -3,7 +3,7 @@ import { isGatewayError } from '../../../errors.ts';
 import type { GatewayWebhook, GraphContext, TestEventOutcome } from '../../../graph/context.ts';
 import type { UserError } from '../../../graph/user-error.ts';
 import { afterWrite } from '../../settle.ts';
-import { findPlace, type PlaceName } from '../actions.ts';
+import { inPlace, type PlaceName } from '../actions.ts';
 import type { Place } from '../rest.ts';
 import { deleteTeam } from '../rest-teams.ts';
 import {
@@ -168,10 +168,7 @@ async function inTurn<T>(
   const { gatewayWebhook: own } = context;
   if (own === null || own.url === null) return addressUnknown;
   const reachable = { ...own, url: own.url };
-  return await own.inTurn(async () => {
-    const at = await findPlace(context, name);
-    return at === null ? null : await run(reachable, at);
-  });
+  return await own.inTurn(() => inPlace(context, name, (at) => run(reachable, at)));
 }
 
 function nameOf({ teamId, environment }: Pick<Place, 'teamId' | 'environment'>): string {
