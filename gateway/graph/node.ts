@@ -56,7 +56,6 @@ export function defineNode<Shape extends object>(
   );
 }
 
-/** The `nodeId` of the object of this type and id. */
 function toNodeId(type: string, id: string): string {
   return Buffer.from(`${type}:${id.toLowerCase()}`).toString('base64url');
 }

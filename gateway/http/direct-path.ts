@@ -99,7 +99,6 @@ function signalOf(response: ServerResponse): AbortSignal {
   return left.signal;
 }
 
-/** Reads an answer that was made as a Response. */
 async function readAnswer(response: Response): Promise<DirectAnswer> {
   const { status, headers } = response;
   const body = Buffer.from(await response.arrayBuffer());

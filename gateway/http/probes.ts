@@ -26,7 +26,6 @@ const problems = {
   auditTrail: 'The audit trail cannot be written: accesses wait in memory.',
 } as const;
 
-/** Adds `GET /health` and `GET /ready`. */
 export function addProbes(app: Hono, { checkReady, isStopping }: ProbesOptions): void {
   app.get('/health', (context) => context.json({ status: 'ok' }));
   app.get('/ready', async (context) => {

@@ -84,7 +84,6 @@ function connectionOf(environment: unknown): WebhookConnection | undefined {
 
 export type ShownMetrics = Pick<Metrics, 'text' | 'contentType'>;
 
-/** Adds `GET /metrics`. */
 function addMetrics(app: Hono, { text, contentType }: ShownMetrics): void {
   app.get('/metrics', async (context) => context.body(await text(), 200, { 'content-type': contentType }));
 }

@@ -5,7 +5,6 @@ import { isObject } from '../parse/json.ts';
 /** Why a connection was reset: its client reads too slowly, or leaves too many bytes unread. */
 type UnreadReason = 'stalled' | 'unread';
 
-/** Limits for bytes in this process that clients have not read. */
 interface UnreadLimits {
   readonly lookMs: number;
   /** In each window, a client with unread bytes must read at least `minBytes` of them, or all. */
@@ -25,7 +24,6 @@ const limits: UnreadLimits = {
   maxTotalBytes: 64 * mebibyte,
 };
 
-/** A connection with unread bytes. */
 interface UnreadConnection {
   readonly socket: Socket;
   /** When the window started, and how many bytes the client's system had received by then. */

@@ -28,7 +28,6 @@ export interface UpstreamOptions {
   readonly retryDelayMs?: number;
   readonly maxBodyBytes?: number;
   readonly onCall?: (operation: string, outcome: string, seconds: number) => void;
-  /** Called for each call that failed. */
   readonly onFailure?: (call: UpstreamCall, error: GatewayError) => void;
   readonly onCache?: (outcome: CacheOutcome, operation: string) => void;
   /** Called when the cache drops an answer before it has expired. */

@@ -51,7 +51,6 @@ export interface AppointmentChange {
   readonly send: (visit: Visit) => Promise<Appointment | null>;
   /** Whether the service may repeat its answer to an earlier call with the same key, days ago. */
   readonly isReplayed: boolean;
-  /** Whether the change needs an existing appointment. */
   readonly needsAppointment: boolean;
   /** Whether the appointment now shows that the change took place. */
   readonly isDone: (before: Appointment | null, after: Appointment | null) => boolean;

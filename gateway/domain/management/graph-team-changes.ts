@@ -16,7 +16,6 @@ import {
   updateTeam,
 } from './rest-teams.ts';
 
-/** Another team has the reference. */
 interface TeamReferenceTaken extends UserError<'TeamReferenceTaken', 'TEAM_REFERENCE_TAKEN'> {
   readonly orgId: string;
   readonly teamId: string;

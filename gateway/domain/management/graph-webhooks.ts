@@ -94,7 +94,6 @@ function settingFields(t: InputFields) {
   };
 }
 
-/** The fields of an input that names a webhook. */
 function webhookFields(t: InputFields) {
   return { ...placeFields(t), id: t.id({ required: true, description: "The service's id of the webhook." }) };
 }

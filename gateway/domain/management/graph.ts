@@ -31,7 +31,6 @@ export function orgField(t: InputFields) {
   return { orgId: t.id({ description: orgIdDescription }) };
 }
 
-/** The fields of an input that name a team. */
 export function teamFields(t: InputFields) {
   return { ...orgField(t), teamId: t.id({ required: true, description: 'Id of the team (uuid).' }) };
 }

@@ -3,7 +3,6 @@ import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { GatewayError } from '../../errors.ts';
 
-/** A document of a list. */
 export interface ListedDocument {
   /** What a client sends instead of the text, without `sha256:`. */
   readonly id: string;

@@ -93,12 +93,10 @@ function toOrderBody({ consents, ...order }: NewOrder, passthrough: string): obj
   return { ...toRequestBody(withCode(fields)), ...toConsents(consents) };
 }
 
-/** The body of `POST /v3/order/import`. */
 function toImportBody(order: OrderToImport): object {
   return toRequestBody(withCode({ ...order, orderSet: toOrderSet(order.orderSet) }));
 }
 
-/** The body of `POST /v3/order/testkit`. */
 function toTestkitBody({ shipping, ...order }: NewTestkitOrder, passthrough: string): object {
   return toRequestBody({ ...order, shippingDetails: withCountryCode(shipping), passthrough });
 }

@@ -11,7 +11,6 @@ export const maxOrderPage = 100;
 /** Where orders are listed according to the specification; SERVICE_ORDERS_PATH names another path. */
 export const ordersPath = '/orders';
 
-/** An order together with its JSON as sent. */
 interface SentOrder {
   readonly json: unknown;
   readonly order: CurrentOrder;
