@@ -73,6 +73,14 @@ interface PairWithRead<Parent> extends Pair<string> {
   readonly read: (parent: Parent) => string | null;
 }
 
+/** The usual descriptions of such fields. @param noun the word for the value, such as `status` */
+export function usualTexts(says: string, noun: string) {
+  return {
+    description: `${says}; null when the ${noun} is not one of these.`,
+    raw: `The ${noun} as the service sent it.`,
+  };
+}
+
 /** The fields that show an open enum: `x`, null when the value is not one of the enum, and `xRaw`, the text as sent. */
 export function openEnumFields<Name extends string, Parent extends Readonly<Record<Name, string | null>>>(
   t: Fields<Parent>,

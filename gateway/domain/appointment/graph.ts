@@ -3,7 +3,7 @@ import { builder, type Fields } from '../../graph/builder.ts';
 import type { GraphContext } from '../../graph/context.ts';
 import { upstreamCallCost } from '../../graph/cost.ts';
 import { defineNode, searchCalls } from '../../graph/node.ts';
-import { openEnum, openEnumFields } from '../../graph/open-enum.ts';
+import { openEnum, openEnumFields, usualTexts } from '../../graph/open-enum.ts';
 import { needs, needsUnless } from '../../graph/permissions.ts';
 import { addressRef } from '../address/graph.ts';
 import { loadOrder, loadShownOrder } from '../order/read/actions.ts';
@@ -142,21 +142,12 @@ appointmentRef.implement({
       description: 'Id of the transaction that the order belongs to (uuid).',
     }),
     userId: t.exposeID('userId', { description: 'Id of the user it is for.' }),
-    ...openEnumFields(t, appointmentType, {
-      name: 'type',
-      description: 'Where it takes place; null when the kind is not one of these.',
-      raw: 'The kind as the service sent it.',
-    }),
+    ...openEnumFields(t, appointmentType, { name: 'type', ...usualTexts('Where it takes place', 'kind') }),
     ...openEnumFields(t, appointmentProvider, {
       name: 'provider',
-      description: 'Who takes the sample; null when the provider is not one of these.',
-      raw: 'The provider as the service sent it.',
+      ...usualTexts('Who takes the sample', 'provider'),
     }),
-    ...openEnumFields(t, appointmentStatus, {
-      name: 'status',
-      description: 'Where it stands; null when the status is not one of these.',
-      raw: 'The status as the service sent it.',
-    }),
+    ...openEnumFields(t, appointmentStatus, { name: 'status', ...usualTexts('Where it stands', 'status') }),
     ...openEnumFields(t, appointmentEventStatus, {
       name: 'eventStatus',
       description: 'What happened to it last; null when it is not one of these.',

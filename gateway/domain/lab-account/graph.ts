@@ -2,7 +2,7 @@ import { GatewayError } from '../../errors.ts';
 import { readOptionalUuid } from '../../graph/arguments.ts';
 import { builder, type DefineFields } from '../../graph/builder.ts';
 import { defineNode } from '../../graph/node.ts';
-import { openEnum, openEnumFields, openInputFields, requireOpen } from '../../graph/open-enum.ts';
+import { openEnum, openEnumFields, openInputFields, requireOpen, usualTexts } from '../../graph/open-enum.ts';
 import { needs } from '../../graph/permissions.ts';
 import {
   type AllowedBilling,
@@ -46,13 +46,11 @@ export const labAccountFields: DefineFields<LabAccount> = (t) => ({
   orgId: t.exposeID('orgId', { description: 'Id of the organization it belongs to.' }),
   ...openEnumFields(t, labAccountStatus, {
     name: 'status',
-    description: 'Whether orders can be placed on it; null when the status is not one of these.',
-    raw: 'The status as the service sent it.',
+    ...usualTexts('Whether orders can be placed on it', 'status'),
   }),
   ...openEnumFields(t, delegatedFlow, {
     name: 'delegatedFlow',
-    description: 'Whose physicians order; null when the flow is not one of these.',
-    raw: 'The flow as the service sent it.',
+    ...usualTexts('Whose physicians order', 'flow'),
   }),
   suppliesOwnPhysicians: t.boolean({
     description:

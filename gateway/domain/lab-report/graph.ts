@@ -10,7 +10,7 @@ import {
   notFoundRef,
 } from '../../graph/mutation-result.ts';
 import { defineNode } from '../../graph/node.ts';
-import { openEnum, openEnumFields } from '../../graph/open-enum.ts';
+import { openEnum, openEnumFields, usualTexts } from '../../graph/open-enum.ts';
 import { needs } from '../../graph/permissions.ts';
 import type { ServiceEvent } from '../service-event/actions.ts';
 import { serviceEventType } from '../service-event/graph.ts';
@@ -128,11 +128,7 @@ const labReportRef = builder.objectRef<LabReport>('LabReport').implement({
       description: 'The user it is about, where known.',
       resolve: (report, _args, context) => (report.userId === null ? null : loadUser(context, report.userId)),
     }),
-    ...openEnumFields(t, status, {
-      name: 'status',
-      description: 'How far its reading has come; null when the status is not one of these.',
-      raw: 'The status as the service sent it.',
-    }),
+    ...openEnumFields(t, status, { name: 'status', ...usualTexts('How far its reading has come', 'status') }),
     ...openEnumFields(t, failureReason, {
       name: 'failureReason',
       description: 'Why it could not be read; null when it was, or when the reason is not one of these.',

@@ -8,6 +8,7 @@ import {
   openEnumListFields,
   openInputFields,
   requireOpen,
+  usualTexts,
 } from '../../graph/open-enum.ts';
 import { connectionField } from '../../graph/pagination/connection.ts';
 import { listCursors } from '../../graph/pagination/cursors.ts';
@@ -81,23 +82,20 @@ labTestRef.implement({
     description: t.exposeString('description', { description: 'What it is for.' }),
     ...openEnumFields(t, collectionMethod, {
       name: 'collectionMethod',
-      description: 'How its sample is taken; null when the method is not one of these.',
-      raw: 'The method as the service sent it.',
+      ...usualTexts('How its sample is taken', 'method'),
       read: ({ method }) => method,
     }),
     ...openEnumFields(t, collectionMethod, {
       name: 'method',
       renamedTo: 'collectionMethod',
-      description: 'How its sample is taken; null when the method is not one of these.',
-      raw: 'The method as the service sent it.',
+      ...usualTexts('How its sample is taken', 'method'),
     }),
     sampleTypeRaw: t.exposeString('sampleType', {
       description: 'What is sampled, as the service sent it, such as serum.',
     }),
     ...openEnumFields(t, labTestStatus, {
       name: 'status',
-      description: 'Whether it can be ordered; null when the status is not one of these.',
-      raw: 'The status as the service sent it.',
+      ...usualTexts('Whether it can be ordered', 'status'),
     }),
     price: t.exposeFloat('price', { description: 'Its price as the service sent it.' }),
     commonTurnaroundDays: t.exposeInt('commonTurnaroundDays', {

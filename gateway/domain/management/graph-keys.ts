@@ -1,7 +1,7 @@
 import { readOptionalUuid, readUuid, readUuids } from '../../graph/arguments.ts';
 import { builder } from '../../graph/builder.ts';
 import { addMutation, doneThing, doneType } from '../../graph/mutation-field.ts';
-import { openEnum, openEnumFields } from '../../graph/open-enum.ts';
+import { openEnum, openEnumFields, usualTexts } from '../../graph/open-enum.ts';
 import { connectionField } from '../../graph/pagination/connection.ts';
 import { listCursors } from '../../graph/pagination/cursors.ts';
 import { cursorConnection } from '../../graph/pagination/paged-connection.ts';
@@ -39,11 +39,7 @@ managementKeyRef.implement({
     id: t.exposeID('id', { nullable: false, description: "The service's id of the key (uuid)." }),
     label: t.exposeString('label', { description: 'Its name.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
-    ...openEnumFields(t, role, {
-      name: 'role',
-      description: 'What it may do; null when the role is not one of these.',
-      raw: 'The role as the service sent it.',
-    }),
+    ...openEnumFields(t, role, { name: 'role', ...usualTexts('What it may do', 'role') }),
     ...openEnumFields(t, creatorType, {
       name: 'creatorType',
       description: 'Who made it; null when the kind is not one of these.',

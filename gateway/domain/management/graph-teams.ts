@@ -1,6 +1,6 @@
 import { readOptionalUuid } from '../../graph/arguments.ts';
 import { builder } from '../../graph/builder.ts';
-import { openEnumFields } from '../../graph/open-enum.ts';
+import { openEnumFields, usualTexts } from '../../graph/open-enum.ts';
 import { connectionField } from '../../graph/pagination/connection.ts';
 import { listCursors } from '../../graph/pagination/cursors.ts';
 import { cursorConnection } from '../../graph/pagination/paged-connection.ts';
@@ -83,8 +83,7 @@ teamRef.implement({
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was created.' }),
     ...openEnumFields(t, region, {
       name: 'region',
-      description: 'Where its data is held; null when the region is not one of these.',
-      raw: 'The region as the service sent it.',
+      ...usualTexts('Where its data is held', 'region'),
       isRequired: true,
     }),
     integrationTeamId: t.exposeString('integrationTeamId', {

@@ -2,7 +2,7 @@ import { readIntegerId, readOptionalUuid, readRenamed, renamedTo } from '../../g
 import { builder } from '../../graph/builder.ts';
 import { type GraphContext, type LoaderKind, loadEach } from '../../graph/context.ts';
 import { defineNode } from '../../graph/node.ts';
-import { openEnum, openEnumFields } from '../../graph/open-enum.ts';
+import { openEnum, openEnumFields, usualTexts } from '../../graph/open-enum.ts';
 import {
   type Connection,
   type ConnectionArguments,
@@ -75,11 +75,7 @@ markerRef.implement({
     providerId: t.exposeString('providerId', {
       description: "The lab's own code for it; leading zeros matter.",
     }),
-    ...openEnumFields(t, markerType, {
-      name: 'type',
-      description: 'What kind of thing it is; null when the kind is not one of these.',
-      raw: 'The kind as the service sent it.',
-    }),
+    ...openEnumFields(t, markerType, { name: 'type', ...usualTexts('What kind of thing it is', 'kind') }),
     unit: t.exposeString('unit', { description: 'The unit it is measured in.' }),
     price: t.exposeString('price', {
       description: 'Its price as the service sent it; placeholder text is possible.',

@@ -1,7 +1,7 @@
 import { renamedTo } from '../../graph/arguments.ts';
 import { builder, type Fields } from '../../graph/builder.ts';
 import type { GraphContext } from '../../graph/context.ts';
-import { openEnum, openEnumFields } from '../../graph/open-enum.ts';
+import { openEnum, openEnumFields, usualTexts } from '../../graph/open-enum.ts';
 import { needs } from '../../graph/permissions.ts';
 import { addressRef } from '../address/graph.ts';
 import { loadMarker, markerRef } from '../marker/graph.ts';
@@ -80,8 +80,7 @@ export function rangeFields<Parent extends JudgedValue>(t: Fields<Parent>) {
     }),
     ...openEnumFields(t, interpretation, {
       name: 'interpretation',
-      description: 'What the value means; null when the interpretation is not one of these.',
-      raw: 'The interpretation as the service sent it.',
+      ...usualTexts('What the value means', 'interpretation'),
     }),
   };
 }
@@ -180,8 +179,7 @@ export const missingResultRef = builder.objectRef<MissingResult>('MissingResult'
     slug: t.exposeString('slug', { description: 'Its stable identifier.' }),
     ...openEnumFields(t, missingReason, {
       name: 'reason',
-      description: 'Why it is missing, as the service infers it; null when the reason is not one of these.',
-      raw: 'The reason as the service sent it.',
+      ...usualTexts('Why it is missing, as the service infers it', 'reason'),
     }),
     notes: t.exposeString('note', { description: 'What the lab noted about it.' }),
     note: t.exposeString('note', {

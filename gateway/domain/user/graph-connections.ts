@@ -1,6 +1,6 @@
 import { builder } from '../../graph/builder.ts';
 import { upstreamCallCost } from '../../graph/cost.ts';
-import { openEnum, openEnumFields } from '../../graph/open-enum.ts';
+import { openEnum, openEnumFields, usualTexts } from '../../graph/open-enum.ts';
 import { connectionArgs, connectionCost, connectionType } from '../../graph/pagination/connection.ts';
 import { listCursors } from '../../graph/pagination/cursors.ts';
 import { cursorConnection } from '../../graph/pagination/paged-connection.ts';
@@ -63,11 +63,7 @@ const historicalPullError = openEnum('HistoricalPullError', 'What went wrong wit
 const connectionFaultRef = builder.objectRef<ConnectionFault>('ConnectionFault').implement({
   description: 'What is wrong with a connection.',
   fields: (t) => ({
-    ...openEnumFields(t, connectionErrorType, {
-      name: 'type',
-      description: 'Why; null when the reason is not one of these.',
-      raw: 'The reason as the service sent it.',
-    }),
+    ...openEnumFields(t, connectionErrorType, { name: 'type', ...usualTexts('Why', 'reason') }),
     message: t.exposeString('message', { description: "The service's own sentence about it." }),
     occurredAt: t.expose('occurredAt', { type: 'DateTime', description: 'When it went wrong.' }),
   }),
@@ -115,8 +111,7 @@ export const resourceAvailabilityRef = builder
       }),
       ...openEnumFields(t, resourceStatus, {
         name: 'status',
-        description: 'Whether the resource is available; null when the status is not one of these.',
-        raw: 'The status as the service sent it.',
+        ...usualTexts('Whether the resource is available', 'status'),
       }),
       scopeRequirements: t.expose('scopeRequirements', {
         type: scopeGrantsRef,
@@ -131,11 +126,7 @@ const linkedProviderRef = builder.objectRef<LinkedProvider>('LinkedProvider').im
   fields: (t) => ({
     source: t.expose('source', { type: sourceRef, description: 'The provider.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was connected.' }),
-    ...openEnumFields(t, connectionStatus, {
-      name: 'status',
-      description: 'How it is; null when the status is not one of these.',
-      raw: 'The status as the service sent it.',
-    }),
+    ...openEnumFields(t, connectionStatus, { name: 'status', ...usualTexts('How it is', 'status') }),
     externalUserId: t.exposeString('externalUserId', { description: "The provider's own id of the user." }),
     error: t.expose('error', {
       type: connectionFaultRef,
@@ -156,11 +147,7 @@ const historicalPullRef = builder.objectRef<HistoricalPull>('HistoricalPull').im
       nullable: false,
       description: 'Name of the resource, such as sleep.',
     }),
-    ...openEnumFields(t, historicalPullStatus, {
-      name: 'status',
-      description: 'How far it is; null when the status is not one of these.',
-      raw: 'The status as the service sent it.',
-    }),
+    ...openEnumFields(t, historicalPullStatus, { name: 'status', ...usualTexts('How far it is', 'status') }),
     rangeStart: t.expose('rangeStart', {
       type: 'DateTime',
       description: 'Where the range of data that is fetched begins.',

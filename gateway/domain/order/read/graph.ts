@@ -3,7 +3,7 @@ import { builder } from '../../../graph/builder.ts';
 import type { GraphContext } from '../../../graph/context.ts';
 import { upstreamCallCost } from '../../../graph/cost.ts';
 import { defineNode } from '../../../graph/node.ts';
-import { openEnum, openEnumFields, reportUnknown } from '../../../graph/open-enum.ts';
+import { openEnum, openEnumFields, reportUnknown, usualTexts } from '../../../graph/open-enum.ts';
 import type { ConnectionArguments } from '../../../graph/pagination/connection.ts';
 import { needs } from '../../../graph/permissions.ts';
 import { collectionMethod, labTestRef } from '../../lab-test/graph.ts';
@@ -193,15 +193,13 @@ orderRef.implement({
     markers: t.field({ ...markerList, description: 'What its lab test measures.', resolve: markersOf }),
     ...openEnumFields(t, collectionMethod, {
       name: 'collectionMethod',
-      description: 'How the sample is taken; null when the method is not one of these.',
-      raw: 'The method as the service sent it.',
+      ...usualTexts('How the sample is taken', 'method'),
       read: ({ method }) => method,
     }),
     ...openEnumFields(t, collectionMethod, {
       name: 'method',
       renamedTo: 'collectionMethod',
-      description: 'How the sample is taken; null when the method is not one of these.',
-      raw: 'The method as the service sent it.',
+      ...usualTexts('How the sample is taken', 'method'),
     }),
     ...openEnumFields(t, interpretation, {
       name: 'interpretation',
