@@ -73,10 +73,9 @@ export const userErrorRef = builder.interfaceRef<UserError>('UserError').impleme
 export const inputIssueRef = builder.objectRef<InputIssue>('InputIssue').implement({
   description: 'One thing that is wrong with an input. Never repeats the value itself.',
   fields: (t) => ({
-    path: t.stringList({
+    path: t.exposeStringList('path', {
       nullable: false,
       description: 'Where in the input, in the names of this schema.',
-      resolve: (issue) => [...issue.path],
     }),
     code: t.field({
       type: inputIssueCode,

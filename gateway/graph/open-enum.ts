@@ -147,7 +147,7 @@ export function openEnumListFields<Parent>(
     [`${name}Raw`]: t.stringList({
       nullable: false,
       description: raw,
-      resolve: (parent) => [...read(parent)],
+      resolve: read,
     }),
   };
 }

@@ -66,7 +66,7 @@ function centerFields<Parent extends AreaLab | ServiceCenter>(t: Fields<Parent>,
     supportedBillTypes: t.stringList({
       nullable: false,
       description: 'Who can be billed, as the service sent it, such as client_bill.',
-      resolve: (parent) => [...parent.supportedBillTypes],
+      resolve: (parent) => parent.supportedBillTypes,
     }),
   };
 }

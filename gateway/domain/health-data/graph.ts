@@ -156,7 +156,7 @@ workoutStreamRef.implement({
       t.floatList({
         nullable: { list: false, items: true },
         description: `${columns[name].slice(0, -1)}; empty when it was not measured.`,
-        resolve: (stream) => [...stream[name]],
+        resolve: (stream) => stream[name],
       });
     return {
       workoutId: t.exposeID('workoutId', { nullable: false, description: 'Id of the workout (uuid).' }),

@@ -115,12 +115,7 @@ addMutation(mutationRoot, 'prepareCustomCredentials', {
         description: 'Whether something must be done; null when it is not one of these.',
         raw: 'The status as the service sent it.',
       }),
-      steps: t.field({
-        type: [stepRef],
-        nullable: false,
-        description: 'The steps.',
-        resolve: ({ steps }) => steps,
-      }),
+      steps: t.expose('steps', { type: [stepRef], nullable: false, description: 'The steps.' }),
     }),
   ),
   subject: 'team',
@@ -184,10 +179,9 @@ const orgLabAccountRef = builder.objectRef<OrgLabAccount>('OrganizationLabAccoun
       nullable: false,
       description: 'The account.',
     }),
-    teamIds: t.idList({
+    teamIds: t.exposeIDList('teamIds', {
       nullable: false,
       description: 'Ids of the teams that may use it.',
-      resolve: ({ teamIds }) => [...teamIds],
     }),
   }),
 });

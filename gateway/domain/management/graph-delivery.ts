@@ -55,15 +55,13 @@ const requirementsRef = builder.objectRef<ScopeRequirements>('TeamScopeRequireme
       description: 'The provider as the service names it.',
       resolve: ({ provider }) => provider,
     }),
-    userMustGrant: t.stringList({
+    userMustGrant: t.exposeStringList('userMustGrant', {
       nullable: false,
       description: 'Scopes of the provider without which the connection is refused.',
-      resolve: ({ userMustGrant }) => [...userMustGrant],
     }),
-    userMayGrant: t.stringList({
+    userMayGrant: t.exposeStringList('userMayGrant', {
       nullable: false,
       description: 'Scopes of the provider that people may leave out.',
-      resolve: ({ userMayGrant }) => [...userMayGrant],
     }),
   }),
 });
@@ -112,12 +110,11 @@ addMutation(mutationRoot, 'setScopeRequirements', {
     'ScopeRequirementsSet',
     'The requirements were set.',
     (t) => ({
-      requirements: t.field({
+      requirements: t.expose('requirements', {
         type: [requirementsRef],
         nullable: false,
         description:
           'The requirements of this provider, read after the change; none where the service does not know the provider.',
-        resolve: ({ requirements }) => requirements,
       }),
     }),
   ),

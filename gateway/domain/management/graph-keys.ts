@@ -50,10 +50,9 @@ managementKeyRef.implement({
       description: 'Name of the member who made it.',
       resolve: (key) => key.creator?.name ?? null,
     }),
-    teamIds: t.idList({
+    teamIds: t.exposeIDList('teamIds', {
       nullable: false,
       description: 'Ids of the teams that it is bound to; none for the whole organization.',
-      resolve: (key) => [...key.teamIds],
     }),
   }),
 });

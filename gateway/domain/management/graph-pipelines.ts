@@ -98,9 +98,8 @@ pipelineRef.implement({
     providerRawData: t.exposeBoolean('providerRawData', {
       description: 'Whether the data of providers is sent as it came.',
     }),
-    eventTypePrefixes: t.stringList({
+    eventTypePrefixes: t.exposeStringList('eventTypePrefixes', {
       description: 'Only events whose type begins like one of these are sent; null or an empty list = all.',
-      resolve: ({ eventTypePrefixes }) => eventTypePrefixes && [...eventTypePrefixes],
     }),
     cloudPubsub: t.expose('cloudPubsub', { type: pubSubRef, description: 'Its topic of Pub/Sub.' }),
     rabbitmq: t.expose('rabbitmq', { type: rabbitRef, description: 'Its exchange of RabbitMQ.' }),

@@ -45,9 +45,8 @@ webhookRef.implement({
       nullable: false,
       description: 'Whether nothing is sent to it.',
     }),
-    eventTypes: t.stringList({
+    eventTypes: t.exposeStringList('eventTypes', {
       description: 'The types of events that are sent; null = all.',
-      resolve: ({ eventTypes }) => eventTypes && [...eventTypes],
     }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
     updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When it was last changed.' }),

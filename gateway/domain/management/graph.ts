@@ -68,20 +68,17 @@ interface Deleted {
 /** The result of a mutation that deletes several things. */
 export function deletedType(name: string, plural: string) {
   return doneType<Deleted>(name, `The outcome for each of the ${plural}.`, (t) => ({
-    deletedIds: t.idList({
+    deletedIds: t.exposeIDList('deletedIds', {
       nullable: false,
       description: 'Ids of those that were deleted.',
-      resolve: ({ deletedIds }) => [...deletedIds],
     }),
-    failedIds: t.idList({
+    failedIds: t.exposeIDList('failedIds', {
       nullable: false,
       description: 'Ids of those that the service could not delete.',
-      resolve: ({ failedIds }) => [...failedIds],
     }),
-    missingIds: t.idList({
+    missingIds: t.exposeIDList('missingIds', {
       nullable: false,
       description: 'Ids that do not exist.',
-      resolve: ({ missingIds }) => [...missingIds],
     }),
   }));
 }

@@ -105,10 +105,9 @@ builder.objectFields(orderRef, (t) => ({
     raw: 'Who pays, as the service sent it.',
   }),
   priority: t.exposeBoolean('priority', { description: 'Whether the lab is asked to process it first.' }),
-  icdCodes: t.stringList({
+  icdCodes: t.exposeStringList('icdCodes', {
     nullable: false,
     description: 'Diagnosis codes (ICD-10) given with it.',
-    resolve: (order) => [...order.icdCodes],
   }),
   hasMissingResults: t.exposeBoolean('hasMissingResults', {
     description: 'Whether expected results are missing; null before there are results.',

@@ -142,11 +142,7 @@ export const orderEventRef = builder.objectRef<EventOfOrder>('OrderEvent').imple
     statusDetail: t.exposeString('statusDetail', {
       description: 'A finer reason, as the service sent it; new ones appear.',
     }),
-    order: t.field({
-      type: orderRef,
-      description: 'The order it happened to.',
-      resolve: (event) => event.order,
-    }),
+    order: t.expose('order', { type: orderRef, description: 'The order it happened to.' }),
     markers: t.field({
       ...markerList,
       description: "The markers of the event's order.",

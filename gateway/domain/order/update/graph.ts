@@ -131,10 +131,9 @@ async function loadOrders(context: GraphContext, { orderIds }: OrderEventsResent
 const orderEventsResentRef = builder.objectRef<OrderEventsResent>('OrderEventsResent').implement({
   description: 'The service sends the webhooks again. Missed changes arrive as changes of their orders.',
   fields: (t) => ({
-    orderIds: t.idList({
+    orderIds: t.exposeIDList('orderIds', {
       nullable: false,
       description: 'Ids of the orders that are reported again (uuid).',
-      resolve: (resent) => [...resent.orderIds],
     }),
     orders: t.field({
       complexity: { field: upstreamCallCost, multiplier: 100 },
