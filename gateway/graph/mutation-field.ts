@@ -1,7 +1,7 @@
 import type { InputRef } from '@pothos/core';
 import { builder, type DefineFields } from './builder.ts';
 import type { GraphContext } from './context.ts';
-import { featureNotEnabledRef, inputRejectedRef, mutationResult, notFoundRef } from './mutation-result.ts';
+import { mutationResult, usualRefusals } from './mutation-result.ts';
 import { notFound, toRefusal, type UserError } from './user-error.ts';
 
 type Kind = { readonly kind: string };
@@ -76,9 +76,7 @@ export function addMutation<Input extends object, Done extends object>(
   const result = mutationResult(typeName, `The result of ${name}.`, [
     done.ref,
     ...refusals,
-    inputRejectedRef,
-    notFoundRef,
-    featureNotEnabledRef,
+    ...usualRefusals,
   ]);
   const run = async (context: GraphContext, input: Input): Promise<Kind> => {
     try {

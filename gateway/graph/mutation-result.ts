@@ -113,6 +113,9 @@ export const featureNotEnabledRef = builder.objectRef<FeatureNotEnabled>('Featur
   interfaces: [userErrorRef],
 });
 
+/** The refusals that almost every mutation can meet. */
+export const usualRefusals = [inputRejectedRef, notFoundRef, featureNotEnabledRef] as const;
+
 export const idempotencyConflictRef = builder
   .objectRef<IdempotencyConflict>('IdempotencyConflict')
   .implement({

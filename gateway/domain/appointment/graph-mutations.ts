@@ -1,12 +1,6 @@
 import { readUuid } from '../../graph/arguments.ts';
 import { builder, type InputFields } from '../../graph/builder.ts';
-import {
-  featureNotEnabledRef,
-  inputRejectedRef,
-  mutationResult,
-  notFoundRef,
-  userErrorRef,
-} from '../../graph/mutation-result.ts';
+import { mutationResult, userErrorRef, usualRefusals } from '../../graph/mutation-result.ts';
 import { findContradictions, openInputFields, readOpen } from '../../graph/open-enum.ts';
 import { needs } from '../../graph/permissions.ts';
 import { loadOrder } from '../order/read/actions.ts';
@@ -70,9 +64,7 @@ const appointmentResult = mutationResult('AppointmentResult', 'The result of cha
   acceptedRef,
   slotUnavailableRef,
   refusedRef,
-  inputRejectedRef,
-  notFoundRef,
-  featureNotEnabledRef,
+  ...usualRefusals,
 ]);
 
 const appointmentNotes =

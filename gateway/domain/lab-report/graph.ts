@@ -2,13 +2,7 @@ import { readUuid } from '../../graph/arguments.ts';
 import { builder } from '../../graph/builder.ts';
 import type { GraphContext } from '../../graph/context.ts';
 import { upstreamCallCost } from '../../graph/cost.ts';
-import {
-  featureNotEnabledRef,
-  idempotencyConflictRef,
-  inputRejectedRef,
-  mutationResult,
-  notFoundRef,
-} from '../../graph/mutation-result.ts';
+import { idempotencyConflictRef, mutationResult, usualRefusals } from '../../graph/mutation-result.ts';
 import { defineNode } from '../../graph/node.ts';
 import { openEnum, openEnumFields, usualTexts } from '../../graph/open-enum.ts';
 import { needs } from '../../graph/permissions.ts';
@@ -207,7 +201,7 @@ const labReportCreatedRef = builder.objectRef<LabReportCreated>('LabReportCreate
 const createLabReportResult = mutationResult(
   'CreateLabReportResult',
   'The result of uploading a lab report.',
-  [labReportCreatedRef, inputRejectedRef, idempotencyConflictRef, notFoundRef, featureNotEnabledRef],
+  [labReportCreatedRef, idempotencyConflictRef, ...usualRefusals],
 );
 
 builder.mutationField('createLabReport', (t) =>

@@ -1,12 +1,12 @@
 import { readOptionalUuid } from '../../graph/arguments.ts';
 import { builder } from '../../graph/builder.ts';
 import {
-  featureNotEnabledRef,
   inputIssueRef,
   inputRejectedRef,
   mutationResult,
   notFoundRef,
   userErrorRef,
+  usualRefusals,
 } from '../../graph/mutation-result.ts';
 import { needs } from '../../graph/permissions.ts';
 import {
@@ -61,7 +61,7 @@ const portalUrlRejectedRef = builder.objectRef<PortalUrlRejected>('PortalUrlReje
 const createPortalUrlResult = mutationResult(
   'CreatePortalUrlResult',
   'The result of asking for a portal link.',
-  [portalUrlRef, portalUrlRejectedRef, featureNotEnabledRef, notFoundRef, inputRejectedRef],
+  [portalUrlRef, portalUrlRejectedRef, ...usualRefusals],
 );
 
 const createPortalUrlInput = builder.inputType('CreatePortalUrlInput', {

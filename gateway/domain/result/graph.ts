@@ -2,13 +2,7 @@ import { readUuid, renamedTo } from '../../graph/arguments.ts';
 import { builder } from '../../graph/builder.ts';
 import { type GraphContext, type LoaderKind, loadEach } from '../../graph/context.ts';
 import { upstreamCallCost } from '../../graph/cost.ts';
-import {
-  featureNotEnabledRef,
-  inputRejectedRef,
-  mutationResult,
-  notFoundRef,
-  userErrorRef,
-} from '../../graph/mutation-result.ts';
+import { mutationResult, userErrorRef, usualRefusals } from '../../graph/mutation-result.ts';
 import { openEnumFields } from '../../graph/open-enum.ts';
 import { needs, needsOneOf } from '../../graph/permissions.ts';
 import { loadOrder, loadShownOrder } from '../order/read/actions.ts';
@@ -163,7 +157,7 @@ const documentNotReadyRef = builder.objectRef<DocumentNotReady>('DocumentNotRead
 const createDocumentTicketResult = mutationResult(
   'CreateDocumentTicketResult',
   'The result of asking for a document.',
-  [documentTicketRef, documentNotReadyRef, inputRejectedRef, notFoundRef, featureNotEnabledRef],
+  [documentTicketRef, documentNotReadyRef, ...usualRefusals],
 );
 
 const createDocumentTicketInput = builder.inputType('CreateDocumentTicketInput', {

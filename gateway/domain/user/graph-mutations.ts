@@ -4,8 +4,8 @@ import {
   featureNotEnabledRef,
   inputRejectedRef,
   mutationResult,
-  notFoundRef,
   userErrorRef,
+  usualRefusals,
 } from '../../graph/mutation-result.ts';
 import { findContradictions } from '../../graph/open-enum.ts';
 import { needs } from '../../graph/permissions.ts';
@@ -178,30 +178,24 @@ const createUserResult = mutationResult('CreateUserResult', 'The result of creat
 const updateUserResult = mutationResult('UpdateUserResult', 'The result of changing a user.', [
   userUpdatedRef,
   clientUserIdTakenRef,
-  inputRejectedRef,
-  notFoundRef,
-  featureNotEnabledRef,
+  ...usualRefusals,
 ]);
 
 const deleteUserResult = mutationResult('DeleteUserResult', 'The result of deleting a user.', [
   userDeletedRef,
-  inputRejectedRef,
-  notFoundRef,
-  featureNotEnabledRef,
+  ...usualRefusals,
 ]);
 
 const undoUserDeletionResult = mutationResult('UndoUserDeletionResult', 'The result of undoing a deletion.', [
   userDeletionUndoneRef,
   undoRefusedRef,
-  inputRejectedRef,
-  notFoundRef,
-  featureNotEnabledRef,
+  ...usualRefusals,
 ]);
 
 const updateDemographicsResult = mutationResult(
   'UpdateDemographicsResult',
   'The result of setting demographics.',
-  [demographicsUpdatedRef, inputRejectedRef, notFoundRef, featureNotEnabledRef],
+  [demographicsUpdatedRef, ...usualRefusals],
 );
 
 /** Undefined and null stay as they are: the one leaves the value, the other clears it. */

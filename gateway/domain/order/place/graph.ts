@@ -1,12 +1,10 @@
 import { readIntegerId, readOptionalUuid, readUuid, withNulls } from '../../../graph/arguments.ts';
 import { builder } from '../../../graph/builder.ts';
 import {
-  featureNotEnabledRef,
   idempotencyConflictRef,
-  inputRejectedRef,
   mutationResult,
-  notFoundRef,
   userErrorRef,
+  usualRefusals,
 } from '../../../graph/mutation-result.ts';
 import { openInputFields, requireOpen } from '../../../graph/open-enum.ts';
 import { needs } from '../../../graph/permissions.ts';
@@ -49,11 +47,9 @@ export const physicianRequiredRef = builder.objectRef<PhysicianRequired>('Physic
 
 const createOrderResult = mutationResult('CreateOrderResult', 'The result of placing an order.', [
   orderCreatedRef,
-  inputRejectedRef,
   idempotencyConflictRef,
   physicianRequiredRef,
-  notFoundRef,
-  featureNotEnabledRef,
+  ...usualRefusals,
 ]);
 
 const aoeAnswerInput = builder.inputType('AoeAnswerInput', {

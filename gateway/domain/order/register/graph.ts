@@ -1,11 +1,6 @@
 import { readOptionalUuid } from '../../../graph/arguments.ts';
 import { builder } from '../../../graph/builder.ts';
-import {
-  featureNotEnabledRef,
-  inputRejectedRef,
-  mutationResult,
-  notFoundRef,
-} from '../../../graph/mutation-result.ts';
+import { mutationResult, usualRefusals } from '../../../graph/mutation-result.ts';
 import { needs } from '../../../graph/permissions.ts';
 import { physicianRequiredRef } from '../place/graph.ts';
 import {
@@ -48,10 +43,8 @@ const testkitRegisteredRef = builder.objectRef<TestkitRegistered>('TestkitRegist
 
 const registerTestkitResult = mutationResult('RegisterTestkitResult', 'The result of registering a kit.', [
   testkitRegisteredRef,
-  inputRejectedRef,
   physicianRequiredRef,
-  notFoundRef,
-  featureNotEnabledRef,
+  ...usualRefusals,
 ]);
 
 function readRegistration(input: typeof registerTestkitInput.$inferInput): Registration {

@@ -2,13 +2,7 @@ import { readInput, readUuid, readUuids, useInput } from '../../../graph/argumen
 import { builder } from '../../../graph/builder.ts';
 import type { GraphContext } from '../../../graph/context.ts';
 import { upstreamCallCost } from '../../../graph/cost.ts';
-import {
-  featureNotEnabledRef,
-  inputRejectedRef,
-  mutationResult,
-  notFoundRef,
-  userErrorRef,
-} from '../../../graph/mutation-result.ts';
+import { mutationResult, userErrorRef, usualRefusals } from '../../../graph/mutation-result.ts';
 import { openInputFields, requireOpen, uniteOpen } from '../../../graph/open-enum.ts';
 import { needs } from '../../../graph/permissions.ts';
 import { toDay } from '../../../parse/dates.ts';
@@ -55,16 +49,12 @@ function refusedRef(kind: string, description: string) {
 const cancelOrderResult = mutationResult('CancelOrderResult', 'The result of cancelling an order.', [
   changedRef('OrderCancelled', 'The order was cancelled.'),
   refusedRef('CancelRefused', 'The order can no longer be cancelled.'),
-  inputRejectedRef,
-  notFoundRef,
-  featureNotEnabledRef,
+  ...usualRefusals,
 ]);
 
 const simulateOrderResult = mutationResult('SimulateOrderResult', 'The result of simulating an order.', [
   changedRef('OrderSimulated', 'The order was moved along its life.'),
-  inputRejectedRef,
-  notFoundRef,
-  featureNotEnabledRef,
+  ...usualRefusals,
 ]);
 
 const updateOrderResult = mutationResult('UpdateOrderResult', 'The result of changing an order.', [
@@ -73,9 +63,7 @@ const updateOrderResult = mutationResult('UpdateOrderResult', 'The result of cha
     'OrderUpdateRefused',
     'The order can no longer be moved to another day, or it was not scheduled.',
   ),
-  inputRejectedRef,
-  notFoundRef,
-  featureNotEnabledRef,
+  ...usualRefusals,
 ]);
 
 const updateOrderInput = builder.inputType('UpdateOrderInput', {
@@ -147,7 +135,7 @@ const orderEventsResentRef = builder.objectRef<OrderEventsResent>('OrderEventsRe
 const resendOrderEventsResult = mutationResult(
   'ResendOrderEventsResult',
   'The result of requesting webhooks again.',
-  [orderEventsResentRef, inputRejectedRef, notFoundRef, featureNotEnabledRef],
+  [orderEventsResentRef, ...usualRefusals],
 );
 
 const resendOrderEventsInput = builder.inputType('ResendOrderEventsInput', {
