@@ -12,6 +12,14 @@ export type InputRule<Input> = readonly [
   code?: IssueCode,
 ];
 
+/** The rule that a text must be given. */
+export function given<Name extends string>(
+  name: Name,
+  message: string,
+): InputRule<Readonly<Record<Name, string>>> {
+  return [name, message, (input) => isGiven(input[name]), 'REQUIRED'];
+}
+
 /** The broken rules, in the order of the rules. Rules are checked before the call, and all at once. */
 export function findIssues<Input>(rules: readonly InputRule<Input>[], input: Input): readonly InputIssue[] {
   return rules

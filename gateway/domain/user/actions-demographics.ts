@@ -1,6 +1,6 @@
 import { countCharacters } from '../../graph/arguments.ts';
 import type { GraphContext } from '../../graph/context.ts';
-import { findIssues, type InputRule, isGiven, under } from '../../graph/input-rules.ts';
+import { findIssues, given, type InputRule, isGiven, under } from '../../graph/input-rules.ts';
 import {
   type FeatureNotEnabled,
   type InputIssue,
@@ -76,10 +76,10 @@ type Place = Pick<NewHomeAddress, 'firstLine' | 'city' | 'state' | 'zip' | 'coun
 
 /** Rules for all addresses, of an order too; the service checks the rest. */
 export const addressRules: readonly InputRule<Place>[] = [
-  ['firstLine', 'Give street and number.', ({ firstLine }) => isGiven(firstLine), 'REQUIRED'],
-  ['city', 'Give the city.', ({ city }) => isGiven(city), 'REQUIRED'],
-  ['state', 'Give the region code, such as AZ.', ({ state }) => isGiven(state), 'REQUIRED'],
-  ['zip', 'Give the postal code.', ({ zip }) => isGiven(zip), 'REQUIRED'],
+  given('firstLine', 'Give street and number.'),
+  given('city', 'Give the city.'),
+  given('state', 'Give the region code, such as AZ.'),
+  given('zip', 'Give the postal code.'),
   [
     'country',
     'Give a two-letter country code, such as US.',
@@ -116,7 +116,7 @@ const personRules: readonly InputRule<NewDemographics>[] = [
   ['lastName', nameRule, ({ lastName }) => isName(lastName)],
   ['email', 'Give an e-mail address.', ({ email }) => isEmail(email)],
   ['phoneNumber', phoneRule, ({ phoneNumber }) => isPersonsNumber(phoneNumber)],
-  ['gender', 'Give the gender.', ({ gender }) => isGiven(gender), 'REQUIRED'],
+  given('gender', 'Give the gender.'),
   ['dob', 'Give a day that is not in the future.', ({ dob }) => !isFuture(dob)],
   [
     'medicalProxy',
@@ -155,8 +155,8 @@ function findDemographicsIssues(person: NewDemographics): readonly InputIssue[] 
 
 /** The service has no pattern for a medical proxy (public service: GuarantorDetails), so only what lacks is refused. */
 const proxyRules: readonly InputRule<NewMedicalProxy>[] = [
-  ['firstName', 'Give the first name.', ({ firstName }) => isGiven(firstName), 'REQUIRED'],
-  ['lastName', 'Give the last name.', ({ lastName }) => isGiven(lastName), 'REQUIRED'],
+  given('firstName', 'Give the first name.'),
+  given('lastName', 'Give the last name.'),
   [
     'phoneNumber',
     'Give the phone number in international format, with a leading plus sign.',

@@ -1,5 +1,5 @@
 import { countCharacters, isOver } from '../../../graph/arguments.ts';
-import { findIssues, type InputRule, isGiven, under } from '../../../graph/input-rules.ts';
+import { findIssues, given, type InputRule, isGiven, under } from '../../../graph/input-rules.ts';
 import type { InputIssue } from '../../../graph/user-error.ts';
 import { startOfDay } from '../../../parse/dates.ts';
 import { isPhoneNumber } from '../../address/rest.ts';
@@ -23,16 +23,16 @@ const maxName = 50;
 
 /** Rules for the patient (public service: patient input). */
 const patientRules: readonly InputRule<PatientPart['patientDetails']>[] = [
-  ['firstName', giveFirstName, ({ firstName }) => isGiven(firstName), 'REQUIRED'],
+  given('firstName', giveFirstName),
   ['firstName', giveFirstName, ({ firstName }) => countCharacters(firstName) <= maxName, 'TOO_LONG'],
-  ['lastName', giveLastName, ({ lastName }) => isGiven(lastName), 'REQUIRED'],
+  given('lastName', giveLastName),
   ['lastName', giveLastName, ({ lastName }) => countCharacters(lastName) <= maxName, 'TOO_LONG'],
   [
     'dob',
     'Give a day of birth that is not in the future.',
     ({ dob }) => startOfDay(dob).getTime() <= Date.now(),
   ],
-  ['gender', 'Give gender or genderRaw.', ({ gender }) => isGiven(gender), 'REQUIRED'],
+  given('gender', 'Give gender or genderRaw.'),
   ['phoneNumber', givePhone, ({ phoneNumber }) => isPhoneNumber(phoneNumber)],
   ['email', 'Give an e-mail address.', ({ email }) => isEmail(email)],
   [
@@ -50,7 +50,7 @@ const patientAddressRules: readonly InputRule<PatientPart['patientAddress']>[] =
 
 /** Rules for the shipping address of a kit (public service). */
 export const shippingRules: readonly InputRule<NewTestkitOrder['shipping']>[] = [
-  ['receiverName', giveName, ({ receiverName }) => isGiven(receiverName), 'REQUIRED'],
+  given('receiverName', giveName),
   ...addressRules,
   ['phoneNumber', givePhone, ({ phoneNumber }) => isPhoneNumber(phoneNumber)],
 ];
@@ -102,19 +102,9 @@ export const orderRules: readonly InputRule<NewOrder>[] = [
 ];
 
 export const importRules: readonly InputRule<OrderToImport>[] = [
-  [
-    'collectionMethod',
-    'Give collectionMethod or collectionMethodRaw.',
-    ({ collectionMethod }) => isGiven(collectionMethod),
-    'REQUIRED',
-  ],
-  [
-    'billingType',
-    'Give billingType or billingTypeRaw.',
-    ({ billingType }) => isGiven(billingType),
-    'REQUIRED',
-  ],
-  ['sampleId', 'Give the number on the sample.', ({ sampleId }) => isGiven(sampleId), 'REQUIRED'],
+  given('collectionMethod', 'Give collectionMethod or collectionMethodRaw.'),
+  given('billingType', 'Give billingType or billingTypeRaw.'),
+  given('sampleId', 'Give the number on the sample.'),
   [
     'patientAddress.receiverName',
     giveName,
@@ -133,12 +123,7 @@ export function findPatientIssues({ patientDetails, patientAddress }: PatientPar
 }
 
 const consentRules: readonly InputRule<NewOrder['consents'][number]>[] = [
-  [
-    'consentType',
-    'Give consentType or consentTypeRaw.',
-    ({ consentType }) => isGiven(consentType),
-    'REQUIRED',
-  ],
+  given('consentType', 'Give consentType or consentTypeRaw.'),
 ];
 
 export function findConsentIssues({ consents }: Pick<NewOrder, 'consents'>): readonly InputIssue[] {

@@ -1,5 +1,5 @@
 import type { GraphContext } from '../../../graph/context.ts';
-import { findIssues, type InputRule, isGiven } from '../../../graph/input-rules.ts';
+import { findIssues, given, type InputRule } from '../../../graph/input-rules.ts';
 import {
   type FeatureNotEnabled,
   type InputRejected,
@@ -33,12 +33,7 @@ export type RegisterTestkitResult =
   | FeatureNotEnabled;
 
 const sampleRules: readonly InputRule<Registration>[] = [
-  [
-    'sampleId',
-    'Give the number that is printed on the kit.',
-    ({ sampleId }) => isGiven(sampleId),
-    'REQUIRED',
-  ],
+  given('sampleId', 'Give the number that is printed on the kit.'),
 ];
 
 /** How far apart the clocks of gateway and service may be, in milliseconds. */
