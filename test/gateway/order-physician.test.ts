@@ -131,6 +131,21 @@ describe('a physician', () => {
     expect((await create(lab, { labAccountId: pending?.id })).__typename).toBe('InputRejected');
   });
 
+  test('is asked for as the accounts are now, not as they were shown before', async () => {
+    await using lab = await startLab();
+    const shown = { id: 'a', lab: 'example-diagnostics', status: 'active', delegated_flow: 'not_delegated' };
+    answerAccounts(lab, [shown]);
+    refuse(lab);
+    const { data } = await lab.query('{ labAccounts { delegatedFlowRaw } }');
+    expect(data).toEqual({ labAccounts: [{ delegatedFlowRaw: 'not_delegated' }] });
+    const before = await create(lab);
+    lab.sandbox.faults.clear();
+    answerAccounts(lab, [{ ...shown, delegated_flow: 'order_delegated' }]);
+    refuse(lab);
+    const after = await create(lab);
+    expect([before.__typename, after.__typename]).toEqual(['InputRejected', 'PhysicianRequired']);
+  });
+
   test('is not guessed at when the accounts cannot be read', async () => {
     await using lab = await startLab();
     const effect = { kind: 'answer', status: 200, body: '[]' } as const;

@@ -37,10 +37,14 @@ export interface LabAccountFilter {
   readonly status: string | null;
 }
 
+/** The purpose of a read of the catalogue: to show it, or only to find out why an order was refused. */
+export type CatalogueScope = 'read:catalogue' | 'write:orders';
+
 /** The team's accounts with labs (`GET /v3/lab_test/lab_account`); the service does not page them. */
 export async function listLabAccounts(
   service: Service,
   filter: LabAccountFilter,
+  scope: CatalogueScope = 'read:catalogue',
 ): Promise<readonly LabAccount[]> {
   const accounts = await service.readOne({
     operation: 'lab-account.list',
@@ -49,7 +53,7 @@ export async function listLabAccounts(
     query: { lab_account_id: filter.id, status: filter.status },
     reader: readLabAccounts,
     cachedUntil: 'ttl',
-    scope: 'read:catalogue',
+    scope,
     owner: 'anyone',
   });
   return (accounts ?? []).filter((account) => isAsked(account, filter));

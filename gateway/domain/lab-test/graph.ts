@@ -206,7 +206,9 @@ builder.queryFields((t) => ({
       labAccountId: t.arg.id({ description: 'The lab account that it is to be had on (uuid).' }),
     },
     resolve: (_root, { id, labAccountId }, { service }) =>
-      getLabTest(service.forShowing, readUuid('id', id), readOptionalUuid('labAccountId', labAccountId)),
+      getLabTest(service.forShowing, readUuid('id', id), {
+        labAccountId: readOptionalUuid('labAccountId', labAccountId),
+      }),
   }),
   labTests: t.field({
     ...labTestList,

@@ -1,5 +1,6 @@
 import type { Page } from '../../service/calls.ts';
 import type { Service } from '../../service/service.ts';
+import type { CatalogueScope } from '../lab-account/rest.ts';
 import {
   flag,
   id,
@@ -91,14 +92,17 @@ export function listLabTests(
   });
 }
 
-/**
- * One lab test, or null (`GET /v3/lab_tests/{lab_test_id}`).
- * @param labAccountId the lab account that it is to be had on; null = any
- */
+interface LabTestOptions {
+  /** The lab account that it is to be had on; null = any. */
+  readonly labAccountId?: string | null;
+  readonly scope?: CatalogueScope;
+}
+
+/** One lab test, or null (`GET /v3/lab_tests/{lab_test_id}`). */
 export function getLabTest(
   service: Service,
   labTestId: string,
-  labAccountId: string | null = null,
+  { labAccountId = null, scope = 'read:catalogue' }: LabTestOptions = {},
 ): Promise<LabTest | null> {
   return service.readOne({
     operation: 'lab-test.get',
@@ -107,7 +111,7 @@ export function getLabTest(
     query: { lab_account_id: labAccountId },
     reader: readLabTest,
     cachedUntil: 'ttl',
-    scope: 'read:catalogue',
+    scope,
     owner: 'anyone',
   });
 }

@@ -1,10 +1,9 @@
 import { GatewayError, isGatewayError } from '../../../errors.ts';
 import type { Service } from '../../../service/service.ts';
 import { type Address, withCountryCode } from '../../address/rest.ts';
-import { isSuppliedWithOwnPhysicians } from '../../lab-account/rest.ts';
-import { listLabs, readLabTest } from '../../lab-test/rest.ts';
+import { isSuppliedWithOwnPhysicians, listLabAccounts } from '../../lab-account/rest.ts';
+import { getLabTest, listLabs } from '../../lab-test/rest.ts';
 import { listOrderSetMarkers } from '../../marker/rest.ts';
-import { id, pageReader, record, required, text } from '../../parse.ts';
 import { toRequestBody } from '../../request-body.ts';
 import type { Given, Household, NewDemographics, NewHomeAddress } from '../../user/rest-demographics.ts';
 import { type OrderAnswer, ownerOfOrder, readOrderAnswer, writePassthrough } from '../read/rest-order.ts';
@@ -215,16 +214,6 @@ export function registerTestkit(service: Service, registration: Registration): P
   });
 }
 
-const readAccounts = pageReader(
-  'data',
-  record((raw) => ({
-    id: required(raw, 'id', id),
-    lab: text(raw.lab),
-    status: text(raw.status),
-    delegated_flow: text(raw.delegated_flow),
-  })),
-);
-
 export interface AccountQuestion {
   /** The account that was named; null leaves the choice to the service. */
   readonly labAccountId: string | null;
@@ -242,27 +231,13 @@ export interface AccountQuestion {
 export async function needsPhysician(service: Service, question: AccountQuestion): Promise<boolean> {
   const { labAccountId, findLab, takesPending } = question;
   const lab = labAccountId === null ? await findLab() : null;
-  const { rows } = await service.readPage({
-    operation: 'lab-account.list',
-    method: 'GET',
-    path: '/v3/lab_test/lab_account',
-    query: { lab_account_id: labAccountId },
-    reader: readAccounts,
-    scope: 'write:orders',
-    owner: 'anyone',
-  });
-  const accounts = rows
-    .filter((account) => account !== null)
-    // Accounts that take no orders do not count: a physician would not help.
+  const accounts = await listLabAccounts(service, { id: labAccountId, status: null }, 'write:orders');
+  // Accounts that take no orders do not count: a physician would not help.
+  const open = accounts
     .filter(({ status }) => takesOrders(status, takesPending))
-    .filter((account) =>
-      labAccountId === null
-        ? lab === null || account.lab === null || account.lab === lab
-        : account.id.toLowerCase() === labAccountId,
-    );
+    .filter(({ labSlug }) => lab === null || labSlug === null || labSlug === lab);
   return (
-    accounts.length > 0 &&
-    accounts.every((account) => isSuppliedWithOwnPhysicians(account.delegated_flow) === true)
+    open.length > 0 && open.every(({ delegatedFlow }) => isSuppliedWithOwnPhysicians(delegatedFlow) === true)
   );
 }
 
@@ -289,13 +264,6 @@ export async function findLabOf(
 }
 
 async function findLabOfTest(service: Service, labTestId: string): Promise<string | null> {
-  const labTest = await service.readOne({
-    operation: 'lab-test.get',
-    method: 'GET',
-    path: `/v3/lab_tests/${encodeURIComponent(labTestId)}`,
-    reader: readLabTest,
-    scope: 'write:orders',
-    owner: 'anyone',
-  });
+  const labTest = await getLabTest(service, labTestId, { scope: 'write:orders' });
   return labTest?.lab?.slug ?? null;
 }
