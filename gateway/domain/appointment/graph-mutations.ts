@@ -159,43 +159,20 @@ function toCancellation(input: typeof cancelInput.$inferInput): Cancellation {
   return { cancellationReasonId, notes: input.notes ?? null };
 }
 
-/** The mutations that are alike for both kinds of appointment. */
-function defineMutations(place: string, kind: AppointmentKind, where: string): void {
-  builder.mutationField(`reschedule${place}Appointment`, (t) =>
-    t.field({
-      type: appointmentResult,
-      extensions: needs('read:orders', 'write:appointments'),
-      description: `Moves an appointment ${where} to another slot.`,
-      args: { input: t.arg({ type: rescheduleInput, required: true, description: 'The new slot.' }) },
-      resolve: (_root, { input }, context) =>
-        submitReschedule(context, toTarget(kind, input), toBooking(input)),
-    }),
-  );
-  builder.mutationField(`cancel${place}Appointment`, (t) =>
-    t.field({
-      type: appointmentResult,
-      extensions: needs('read:orders', 'write:appointments'),
-      description: `Cancels an appointment ${where}; the order stays.`,
-      args: { input: t.arg({ type: cancelInput, required: true, description: 'Which one, and why.' }) },
-      resolve: (_root, { input }, context) =>
-        submitCancellation(context, toTarget(kind, input), toCancellation(input)),
-    }),
-  );
-}
+/** What all mutations of appointments share. */
+const change = { type: appointmentResult, extensions: needs('read:orders', 'write:appointments') };
 
 builder.mutationFields((t) => ({
   bookPhlebotomyAppointment: t.field({
-    type: appointmentResult,
-    extensions: needs('read:orders', 'write:appointments'),
-    description: `Books an appointment at home.`,
+    ...change,
+    description: 'Books an appointment at home.',
     args: { input: t.arg({ type: bookInput, required: true, description: 'The slot.' }) },
     resolve: (_root, { input }, context) =>
       submitBooking(context, readUuid('input.orderId', input.orderId), toBooking(input)),
   }),
   bookServiceCenterAppointment: t.field({
-    type: appointmentResult,
-    extensions: needs('read:orders', 'write:appointments'),
-    description: `Books an appointment at a service center.`,
+    ...change,
+    description: 'Books an appointment at a service center.',
     args: { input: t.arg({ type: bookCenterInput, required: true, description: 'The slot.' }) },
     resolve: (_root, { input }, context) =>
       submitCenterBooking(context, readUuid('input.orderId', input.orderId), {
@@ -204,18 +181,34 @@ builder.mutationFields((t) => ({
         idempotencyKey: input.idempotencyKey ?? null,
       }),
   }),
-}));
-
-defineMutations('Phlebotomy', 'phlebotomy', 'at home');
-defineMutations('ServiceCenter', 'patient_service_center', 'at a service center');
-
-builder.mutationField('requestPhlebotomyAppointment', (t) =>
-  t.field({
-    type: appointmentResult,
-    extensions: needs('read:orders', 'write:appointments'),
-    description: `Asks a provider for an appointment at home; it has no time at first.`,
+  requestPhlebotomyAppointment: t.field({
+    ...change,
+    description: 'Asks a provider for an appointment at home; it has no time at first.',
     args: { input: t.arg({ type: requestInput, required: true, description: 'Where, and who is asked.' }) },
     resolve: (_root, { input }, context) =>
       submitRequest(context, readUuid('input.orderId', input.orderId), toRequest(input)),
   }),
-);
+}));
+
+/** The mutations that are alike for both kinds of appointment. */
+function defineMutations(place: string, kind: AppointmentKind, where: string): void {
+  builder.mutationFields((t) => ({
+    [`reschedule${place}Appointment`]: t.field({
+      ...change,
+      description: `Moves an appointment ${where} to another slot.`,
+      args: { input: t.arg({ type: rescheduleInput, required: true, description: 'The new slot.' }) },
+      resolve: (_root, { input }, context) =>
+        submitReschedule(context, toTarget(kind, input), toBooking(input)),
+    }),
+    [`cancel${place}Appointment`]: t.field({
+      ...change,
+      description: `Cancels an appointment ${where}; the order stays.`,
+      args: { input: t.arg({ type: cancelInput, required: true, description: 'Which one, and why.' }) },
+      resolve: (_root, { input }, context) =>
+        submitCancellation(context, toTarget(kind, input), toCancellation(input)),
+    }),
+  }));
+}
+
+defineMutations('Phlebotomy', 'phlebotomy', 'at home');
+defineMutations('ServiceCenter', 'patient_service_center', 'at a service center');
