@@ -13,6 +13,7 @@ import {
   type MedicalProxy,
   type NewDemographics,
   type NewMedicalProxy,
+  type Person,
   type SelfDescription,
 } from './rest-demographics.ts';
 
@@ -50,7 +51,7 @@ export const genderIdentity = openEnum('GenderIdentity', 'Gender identity, as a 
   OTHER: 'Something that none of these words fits.',
 });
 
-export const medicalProxyRef = builder.objectRef<MedicalProxy>('MedicalProxy').implement({
+const medicalProxyRef = builder.objectRef<MedicalProxy>('MedicalProxy').implement({
   description: 'Who answers for a person under 18.',
   fields: (t) => ({
     firstName: t.exposeString('firstName', { description: 'First name.' }),
@@ -65,14 +66,24 @@ export const medicalProxyRef = builder.objectRef<MedicalProxy>('MedicalProxy').i
   }),
 });
 
-/** How people describe themselves, for every type that shows a person. */
-export function selfDescriptionFields<Person extends SelfDescription>(t: Fields<Person>) {
+/** The fields of every type that shows a person. */
+export function personFields(t: Fields<Person>, word: string) {
   const pair = <Name extends keyof SelfDescription>(name: Name, title: string) => ({
     name,
     description: `${title}; null when it is not set or not one of these.`,
     raw: `${title} as the service sent it.`,
   });
   return {
+    firstName: t.exposeString('firstName', { description: 'First name.' }),
+    lastName: t.exposeString('lastName', { description: 'Last name.' }),
+    email: t.exposeString('email', { description: 'E-mail address.' }),
+    phoneNumber: t.exposeString('phoneNumber', { description: 'Phone number in international format.' }),
+    gender: t.exposeString('gender', { description: 'Gender, as the service has it.' }),
+    dob: t.expose('dob', { type: 'Date', description: 'Date of birth.' }),
+    medicalProxy: t.expose('medicalProxy', {
+      type: medicalProxyRef,
+      description: `Who answers for ${word}; for people under 18.`,
+    }),
     ...openEnumFields(t, race, pair('race', 'Race')),
     ...openEnumFields(t, ethnicity, pair('ethnicity', 'Ethnicity')),
     ...openEnumFields(t, sexualOrientation, pair('sexualOrientation', 'Sexual orientation')),
@@ -83,18 +94,8 @@ export function selfDescriptionFields<Person extends SelfDescription>(t: Fields<
 export const demographicsRef = builder.objectRef<Demographics>('Demographics').implement({
   description: 'Who a user is, as the portal and the labs need to know it.',
   fields: (t) => ({
-    firstName: t.exposeString('firstName', { description: 'First name.' }),
-    lastName: t.exposeString('lastName', { description: 'Last name.' }),
-    email: t.exposeString('email', { description: 'E-mail address.' }),
-    phoneNumber: t.exposeString('phoneNumber', { description: 'Phone number in international format.' }),
-    gender: t.exposeString('gender', { description: 'Gender, as the service has it.' }),
-    dob: t.expose('dob', { type: 'Date', description: 'Date of birth.' }),
+    ...personFields(t, 'the person'),
     address: t.expose('address', { type: addressRef, description: 'Home address.' }),
-    medicalProxy: t.expose('medicalProxy', {
-      type: medicalProxyRef,
-      description: 'Who answers for the person; for people under 18.',
-    }),
-    ...selfDescriptionFields(t),
   }),
 });
 

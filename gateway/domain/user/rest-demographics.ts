@@ -3,6 +3,7 @@ import { type Address, readAddress } from '../address/rest.ts';
 import { day, integer, optional, record, text, where } from '../parse.ts';
 import { toRequestBody } from '../request-body.ts';
 
+export type Person = ReturnType<typeof readPerson>;
 export type Demographics = ReturnType<typeof readDemographics>;
 export type MedicalProxy = NonNullable<Demographics['medicalProxy']>;
 export type Household = Readonly<Pick<MedicalProxy, 'householdIncome' | 'householdSize'>>;
@@ -11,8 +12,8 @@ export type SelfDescription = Readonly<
   Pick<Demographics, 'race' | 'ethnicity' | 'sexualOrientation' | 'genderIdentity'>
 >;
 
-/** The medical proxy of a person under 18, in demographics and in orders. */
-export const readMedicalProxy = optional(
+/** The medical proxy of a person under 18. */
+const readMedicalProxy = optional(
   record((raw) => ({
     firstName: text(raw.first_name),
     lastName: text(raw.last_name),
@@ -24,20 +25,22 @@ export const readMedicalProxy = optional(
   })),
 );
 
-const readDemographics = record((raw) => ({
+/** A person, in demographics and in orders. */
+export const readPerson = record((raw) => ({
   firstName: text(raw.first_name),
   lastName: text(raw.last_name),
   email: text(raw.email),
   phoneNumber: text(raw.phone_number),
   gender: text(raw.gender),
   dob: day(raw.dob),
-  address: readAddress(raw.address),
   medicalProxy: readMedicalProxy(raw.medical_proxy),
   race: text(raw.race),
   ethnicity: text(raw.ethnicity),
   sexualOrientation: text(raw.sexual_orientation),
   genderIdentity: text(raw.gender_identity),
 }));
+
+const readDemographics = record((raw) => ({ ...readPerson(raw), address: readAddress(raw.address) }));
 
 /** The record as it was set: a person without any name was never sent. */
 const readWritten = where(

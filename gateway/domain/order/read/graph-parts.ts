@@ -3,7 +3,7 @@ import type { GraphContext } from '../../../graph/context.ts';
 import { openEnum, openEnumFields, reportUnknown } from '../../../graph/open-enum.ts';
 import { needs } from '../../../graph/permissions.ts';
 import { addressRef } from '../../address/graph.ts';
-import { medicalProxyRef, selfDescriptionFields } from '../../user/graph-demographics.ts';
+import { personFields } from '../../user/graph-demographics.ts';
 import { loadOrder, loadShownOrder } from './actions.ts';
 import { orderOrigin, orderRef, orderStepRef } from './graph.ts';
 import type { Order, OrderDetails, OrderTransaction, Shipment } from './rest-order.ts';
@@ -49,19 +49,7 @@ export const orderDetailsRef = builder.objectRef<DetailsOfOrder>('OrderDetails')
 
 const patientDetailsRef = builder.objectRef<NonNullable<Order['patient']>>('PatientDetails').implement({
   description: 'The patient of an order.',
-  fields: (t) => ({
-    firstName: t.exposeString('firstName', { description: 'First name.' }),
-    lastName: t.exposeString('lastName', { description: 'Last name.' }),
-    dob: t.expose('dob', { type: 'Date', description: 'Date of birth.' }),
-    gender: t.exposeString('gender', { description: 'Gender, as the service has it.' }),
-    phoneNumber: t.exposeString('phoneNumber', { description: 'Phone number in international format.' }),
-    email: t.exposeString('email', { description: 'E-mail address.' }),
-    medicalProxy: t.expose('medicalProxy', {
-      type: medicalProxyRef,
-      description: 'Who answers for the patient; for people under 18.',
-    }),
-    ...selfDescriptionFields(t),
-  }),
+  fields: (t) => personFields(t, 'the patient'),
 });
 
 export const billingType = openEnum('OrderBillingType', 'Who pays for an order.', {

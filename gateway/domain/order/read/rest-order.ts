@@ -14,7 +14,7 @@ import {
   texts,
   timestamp,
 } from '../../parse.ts';
-import { readMedicalProxy } from '../../user/rest-demographics.ts';
+import { readPerson } from '../../user/rest-demographics.ts';
 
 export type Order = ReturnType<typeof parseOrder>;
 /**
@@ -93,22 +93,7 @@ const readTransaction = optional(
   })),
 );
 
-const readPatient = optional(
-  record((raw) => ({
-    firstName: text(raw.first_name),
-    lastName: text(raw.last_name),
-    dob: day(raw.dob),
-    gender: text(raw.gender),
-    phoneNumber: text(raw.phone_number),
-    email: text(raw.email),
-    medicalProxy: readMedicalProxy(raw.medical_proxy),
-    race: text(raw.race),
-    ethnicity: text(raw.ethnicity),
-    sexualOrientation: text(raw.sexual_orientation),
-    genderIdentity: text(raw.gender_identity),
-  })),
-);
-
+const readPatient = optional(readPerson);
 const readPhysician = optional(
   record((raw) => ({ firstName: text(raw.first_name), lastName: text(raw.last_name), npi: text(raw.npi) })),
 );
