@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { isGatewayError } from '../errors.ts';
 import { createThrottle, type Log } from '../log.ts';
-import { parseJson } from '../parse/json.ts';
+import { tryParseJson } from '../parse/json.ts';
 import {
   announcedBytesOf,
   type BodyLimits,
@@ -94,16 +94,8 @@ const pushShape = z.object({
 
 /** Bytes that are no push are stored as they came. */
 function readPush(bytes: Buffer): Decoded {
-  const push = pushShape.safeParse(parseOrNull(bytes)).data;
+  const push = pushShape.safeParse(tryParseJson(bytes.toString('utf8'))).data;
   if (push === undefined) return undecoded(bytes);
   const { data, attributes } = push.message;
   return decode(readBlob(attributes, Buffer.from(data, 'base64')));
-}
-
-function parseOrNull(bytes: Buffer): unknown {
-  try {
-    return parseJson(bytes.toString('utf8'));
-  } catch {
-    return null;
-  }
 }

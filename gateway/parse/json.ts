@@ -15,6 +15,15 @@ export function parseJson(text: string): unknown {
   return value;
 }
 
+/** The same; null for text that `parseJson` refuses. */
+export function tryParseJson(text: string): unknown {
+  try {
+    return parseJson(text);
+  } catch {
+    return null;
+  }
+}
+
 /**
  * Whether the text has more than `most` opening brackets, also counting those in strings. Otherwise its nesting cannot
  * be deeper.

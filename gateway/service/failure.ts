@@ -1,6 +1,6 @@
 import { type ErrorCode, GatewayError, type GatewayErrorOptions, type UpstreamIssue } from '../errors.ts';
 import { parseHttpDate } from '../parse/dates.ts';
-import { isRecord, parseJson } from '../parse/json.ts';
+import { isRecord, parseJson, tryParseJson } from '../parse/json.ts';
 import type { UpstreamCall } from './calls.ts';
 import { collectTexts, type QuotableCall, readReason, wordsOf } from './reason.ts';
 
@@ -44,7 +44,7 @@ export function readAnswer(
   if (answer.status === 404) return { json: undefined, text: null };
   if (answer.status < 200 || answer.status > 299) {
     const failure = describeFailure(answer, call);
-    const refusal = call.readsRefusals?.includes(answer.status) ? parse(answer.body) : null;
+    const refusal = call.readsRefusals?.includes(answer.status) ? tryParseJson(answer.body) : null;
     if (isRecord(refusal)) return { json: new Refusal(refusal, failure), text: null };
     throw failure;
   }
@@ -77,7 +77,7 @@ function describeFailure({ status, retryAfter, body }: Answer, call: QuotableCal
   return new GatewayError(code, message, {
     status,
     ...(retryAfterMs === null ? {} : { retryAfterMs }),
-    ...(isRefusal(code) ? readRefusal(parse(body), call) : {}),
+    ...(isRefusal(code) ? readRefusal(tryParseJson(body), call) : {}),
   });
 }
 
@@ -125,14 +125,6 @@ function readIssues(body: unknown, { query, body: sent, form }: QuotableCall): r
       },
     ];
   });
-}
-
-function parse(body: string): unknown {
-  try {
-    return parseJson(body);
-  } catch {
-    return null;
-  }
 }
 
 /** Shorter ones are in many sentences. */

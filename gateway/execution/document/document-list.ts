@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { GatewayError } from '../../errors.ts';
+import { tryParseJson } from '../../parse/json.ts';
 
 export interface ListedDocument {
   /** What a client sends instead of the text, without `sha256:`. */
@@ -40,7 +41,7 @@ const algorithms = new Map([
 export function readDocumentList(file: string | URL): DocumentList {
   const text = readText(file);
   if (text === null) throw unusable(file, 'cannot be read');
-  const content = readJson(text);
+  const content = tryParseJson(text);
   const manifest = apolloManifest.safeParse(content).data;
   if (manifest) {
     return { ...nameOf(file), documents: manifest.operations.map(({ id, body }) => ({ id, text: body })) };
@@ -82,14 +83,6 @@ function nameOf(file: string | URL): Pick<DocumentList, 'client' | 'version'> {
 function readText(file: string | URL): string | null {
   try {
     return readFileSync(file, 'utf8');
-  } catch {
-    return null;
-  }
-}
-
-function readJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
   } catch {
     return null;
   }
