@@ -116,13 +116,10 @@ export function getLabTest(
   });
 }
 
-/**
- * The labs the team can order from (`GET /v3/lab_tests/labs`).
- * @param scope the purpose: to show them, or only to find out why an order was refused
- */
+/** The labs the team can order from (`GET /v3/lab_tests/labs`). */
 export async function listLabs(
   service: Service,
-  scope: 'read:catalogue' | 'write:orders' = 'read:catalogue',
+  scope: CatalogueScope = 'read:catalogue',
 ): Promise<readonly Lab[]> {
   const labs = await service.readOne({
     operation: 'lab.list',

@@ -251,19 +251,14 @@ export async function findLabOf(
   service: Service,
   { labTestIds: [labTestId], addOn }: OrderSetRequest,
 ): Promise<string | null> {
-  if (labTestId !== undefined) return await findLabOfTest(service, labTestId);
+  const scope = 'write:orders';
+  if (labTestId !== undefined) return (await getLabTest(service, labTestId, { scope }))?.lab?.slug ?? null;
   if (addOn === null) return null;
   const { markerIds, providerIds } = addOn;
   const set = { labTestIds: [], addOn: markerIds.length > 0 ? { markerIds } : { providerIds } };
-  const scope = 'write:orders';
   const [{ rows }, labs] = await Promise.all([
     listOrderSetMarkers(service, set, { page: 1, size: 1 }, scope),
     listLabs(service, scope),
   ]);
   return labs.find(({ id }) => id === String(rows[0]?.labId))?.slug ?? null;
-}
-
-async function findLabOfTest(service: Service, labTestId: string): Promise<string | null> {
-  const labTest = await getLabTest(service, labTestId, { scope: 'write:orders' });
-  return labTest?.lab?.slug ?? null;
 }
