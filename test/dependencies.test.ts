@@ -141,7 +141,7 @@ describe('the Node that runs it (decision 0087)', () => {
     expect(listed).toEqual([
       expect.objectContaining({ hashes: [expect.objectContaining({ alg: 'SHA-512' })] }),
     ]);
-  }, 60_000);
+  });
 
   test('is named by docs/dependencies.md', () => {
     const page = readFileSync(new URL('../docs/dependencies.md', import.meta.url), 'utf8');

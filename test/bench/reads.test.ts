@@ -39,7 +39,7 @@ test('the reads bench measures each kind of workload, in its short form without 
   expect(stdout).toMatch(
     /^repeats: one order, same id: requests a second: \S+x bare node:http \(goal at least 0.60x\) (met|MISSED)$/m,
   );
-}, 60_000);
+});
 
 /** A server as the bench sees it, that answers with this status and text. */
 async function startAnswering(

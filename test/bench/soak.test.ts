@@ -33,7 +33,7 @@ test('a soak of seconds does everything that one of minutes does, and loses noth
   ]);
   expect(rows.slice(6, 10).map(({ figure }) => figure)).toEqual(['0', '0', '0', '0']);
   expect(rows.filter(({ figure, samples }) => /NaN|^$/.test(`${figure}`) || samples === '0')).toEqual([]);
-}, 60_000);
+});
 
 const flat: Sample = {
   heapBytes: 50e6,

@@ -170,7 +170,7 @@ function open(
 }
 
 /** A busy machine gets this long for anything that a page does. */
-const poll = <Value>(read: () => Promise<Value>) => expect.poll(read, { timeout: 25_000 });
+const poll = <Value>(read: () => Promise<Value>) => expect.poll(read);
 
 /** What a person reads in the elements of the page. */
 const shownText = `[...document.querySelectorAll('portal-launch, portal-order-status')]

@@ -58,13 +58,13 @@ describe.runIf(canTrace)('seen from the kernel', () => {
     await using broker = await openRabbit(folder.path);
     await using gateway = await startGateway(broker.env);
     const isConsuming = async () => (await (await fetch(`${gateway.url}/ready`)).json()).broker;
-    await expect.poll(isConsuming, { timeout: 30_000 }).toBe(true);
+    await expect.poll(isConsuming).toBe(true);
     await using trace = await watchSyncs(gateway.pid, gateway.trace);
     const acknowledged = () => trace.lines().filter(isAck).length;
     for (let number = 0; number < 20; number += 1) {
       const body = JSON.stringify({ event_type: 'chaos.note', team_id: teamId, data: { number } });
       expect(await broker.publish(body, '')).toBe(true);
-      await expect.poll(acknowledged, { timeout: 30_000 }).toBe(number + 1);
+      await expect.poll(acknowledged).toBe(number + 1);
     }
     const steps = trace.lines().filter((line) => isAck(line) || isSync(line));
     const before = steps.flatMap((line, index) => (isAck(line) ? [steps[index - 1] ?? ''] : []));

@@ -76,7 +76,7 @@ test('over 100 kills and 20 ends of tokens a follower misses and repeats nothing
   );
   const caughtUp = () =>
     expect
-      .poll(() => followers.map(({ follower }) => follower.eventIds.length), { timeout: 120_000 })
+      .poll(() => followers.map(({ follower }) => follower.eventIds.length))
       .toEqual(followers.map(() => expected.length));
 
   for (let kill = 1; kill <= kills; kill += 1) {

@@ -7,7 +7,6 @@ import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test,
 import { createLabgraphClient } from '../../client/src/client.ts';
 import type { LabgraphError } from '../../client/src/errors.ts';
 import { Results } from '../../client/src/transports/results.ts';
-import { forProcesses } from '../support/gateway-process.ts';
 import { gatewayKey, type Lab, startLab } from '../support/lab.ts';
 import { listenAnywhere } from '../support/listening.ts';
 import { startWorld } from '../support/world.ts';
@@ -15,40 +14,36 @@ import { Follower, transports } from './follower.ts';
 
 const run = promisify(execFile);
 
-test(
-  'after two kill -9 a follower has missed and repeated nothing, on each transport',
-  forProcesses,
-  async () => {
-    // At its start a gateway compares, and on a busy machine that can be earlier than the webhook.
-    await using world = await startWorld({ RECONCILE_MINUTES: '0' });
-    let gateway = await world.startGateway();
-    const { orderId } = world.freshOrder();
-    const client = createLabgraphClient({ url: `${gateway.url}/graphql`, token: gatewayKey });
-    const followers = transports.map((transport) => new Follower(client, orderId, transport));
-    for (const follower of followers) await follower.takeOne();
+test('after two kill -9 a follower has missed and repeated nothing, on each transport', async () => {
+  // At its start a gateway compares, and on a busy machine that can be earlier than the webhook.
+  await using world = await startWorld({ RECONCILE_MINUTES: '0' });
+  let gateway = await world.startGateway();
+  const { orderId } = world.freshOrder();
+  const client = createLabgraphClient({ url: `${gateway.url}/graphql`, token: gatewayKey });
+  const followers = transports.map((transport) => new Follower(client, orderId, transport));
+  for (const follower of followers) await follower.takeOne();
 
-    for (const round of [1, 2]) {
-      await world.step(orderId);
-      // One has taken what another has not when the gateway dies.
-      await followers[round % followers.length]?.takeOne();
-      await gateway.end('SIGKILL');
-      gateway = await world.startGateway();
-      await world.step(orderId);
-      await Promise.all(followers.map((follower) => follower.takeUntil(2 * round)));
-    }
+  for (const round of [1, 2]) {
+    await world.step(orderId);
+    // One has taken what another has not when the gateway dies.
+    await followers[round % followers.length]?.takeOne();
+    await gateway.end('SIGKILL');
+    gateway = await world.startGateway();
+    await world.step(orderId);
+    await Promise.all(followers.map((follower) => follower.takeUntil(2 * round)));
+  }
 
-    const { order } = await client.query<{ order: { events: readonly { id: string }[] } }>(
-      'query ($id: ID!) { order(id: $id) { events { id } } }',
-      { id: orderId },
-    );
-    const happened = order.events.slice(-4).map(({ id }) => id);
-    for (const follower of followers) {
-      expect(follower.eventIds).toEqual(happened);
-      expect(follower.kinds).toEqual(['SNAPSHOT', 'CHANGED', 'CHANGED', 'CHANGED', 'CHANGED']);
-      await follower.leave();
-    }
-  },
-);
+  const { order } = await client.query<{ order: { events: readonly { id: string }[] } }>(
+    'query ($id: ID!) { order(id: $id) { events { id } } }',
+    { id: orderId },
+  );
+  const happened = order.events.slice(-4).map(({ id }) => id);
+  for (const follower of followers) {
+    expect(follower.eventIds).toEqual(happened);
+    expect(follower.kinds).toEqual(['SNAPSHOT', 'CHANGED', 'CHANGED', 'CHANGED', 'CHANGED']);
+    await follower.leave();
+  }
+});
 
 describe('over one gateway', () => {
   let lab: Lab;

@@ -37,7 +37,7 @@ beforeAll(async () => {
     (await readCodegen()).replaceAll('./node_modules', '../node_modules'),
   );
   await run(process.execPath, [tool('@graphql-codegen/cli/cjs/bin.js'), '-c', 'codegen.ts'], { cwd: folder });
-}, 120_000);
+});
 
 async function readCodegen(): Promise<string> {
   return readFileSync(join(folder, 'codegen.ts'), 'utf8');

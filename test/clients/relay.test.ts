@@ -52,7 +52,7 @@ beforeAll(async () => {
   Object.assign(globalThis, { IS_REACT_ACT_ENVIRONMENT: true });
   await compile();
   bench = await startBench();
-}, 120_000);
+});
 afterAll(() => bench[Symbol.asyncDispose]());
 
 function createEnvironment(bodyOf = ({ text }: RequestParameters): object => ({ query: text })) {

@@ -30,7 +30,7 @@ beforeAll(async () => {
   await run(process.execPath, [tool('@graphql-codegen/cli/cjs/bin.js'), '-c', 'codegen.json'], {
     cwd: folder,
   });
-}, 120_000);
+});
 
 test('gql.tada and codegen know each field, and refuse what is not there', async () => {
   const said = await run(process.execPath, [

@@ -25,7 +25,7 @@ import {
 let visit: Visit;
 beforeAll(async () => {
   visit = await visitSandbox();
-}, 120_000);
+});
 afterAll(() => visit[Symbol.asyncDispose]());
 
 test('every operation of the sandbox has succeeded at least once', async () => {

@@ -7,7 +7,7 @@ import { orderUpdates } from './followers.ts';
 import { checkConfigurations, startCaddy, startNginx } from './proxies.ts';
 import { startStage } from './stage.ts';
 
-const soon = { timeout: 60_000 };
+const soon = { timeout: 150_000 };
 const proxies = [
   { proxy: 'nginx', startProxy: startNginx },
   { proxy: 'Caddy', startProxy: startCaddy },

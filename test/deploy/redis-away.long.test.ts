@@ -5,7 +5,7 @@ import { webhookSecret } from '../support/lab.ts';
 import { startNginx } from './proxies.ts';
 import { type Stage, startStage } from './stage.ts';
 
-const soon = { timeout: 60_000 };
+const soon = { timeout: 150_000 };
 const awayMs = 30_000;
 
 /** Posts a message through the proxy and returns the status of the answer. */

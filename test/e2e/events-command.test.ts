@@ -4,7 +4,6 @@ import { signedHeaders } from '../gateway/webhooks/support.ts';
 import { callCommand, runCommand, startCommand } from '../support/commands.ts';
 import { openEventStream } from '../support/event-stream.ts';
 import { makeFolder } from '../support/folder.ts';
-import { forProcesses } from '../support/gateway-process.ts';
 import { gatewayKey, graphqlRequest, webhookSecret } from '../support/lab.ts';
 import { startWorld, type World } from '../support/world.ts';
 
@@ -74,60 +73,52 @@ test('a dead letter that no key opens any more is listed and counted, and hides 
   expect(verified.said).toContain('No key in EVENT_LOG_KEY opens 1 of the dead letters.');
 });
 
-test(
-  'a replayed event reaches a subscriber of the running gateway, once, however often it is replayed',
-  forProcesses,
-  async () => {
-    await using world = await startWorld({ SERVICE_TEAM_ID: otherTeam, RECONCILE_MINUTES: '0' });
-    const { url } = await world.startGateway();
-    const { orderId } = world.freshOrder();
-    const query = `subscription { orderUpdates(orderId: "${orderId}") { kind event { id } } }`;
-    const updates = await openEventStream({ url, token: gatewayKey, query });
-    expect((await updates.next())?.data).toContain('SNAPSHOT');
-    await world.step(orderId);
-    await post(url, 'unreadable', 'unreadable');
+test('a replayed event reaches a subscriber of the running gateway, once, however often it is replayed', async () => {
+  await using world = await startWorld({ SERVICE_TEAM_ID: otherTeam, RECONCILE_MINUTES: '0' });
+  const { url } = await world.startGateway();
+  const { orderId } = world.freshOrder();
+  const query = `subscription { orderUpdates(orderId: "${orderId}") { kind event { id } } }`;
+  const updates = await openEventStream({ url, token: gatewayKey, query });
+  expect((await updates.next())?.data).toContain('SNAPSHOT');
+  await world.step(orderId);
+  await post(url, 'unreadable', 'unreadable');
 
-    const today = { ...world.env, SERVICE_TEAM_ID: world.sandbox.teamId };
-    const dead = (await callCommand(world.env, 'dead')).lines();
-    const [first, second] = dead.map(({ position }) => position);
-    const replayed = await runCommand(today, 'replay', '--all');
-    expect(replayed.code).toBe(0);
-    expect(replayed.lines()).toEqual([
-      { position: first, outcome: 'replayed', newPosition: expect.any(Number) },
-      { position: second, outcome: 'still-dead', reason: 'unreadable' },
-    ]);
-    const { newPosition } = replayed.lines()[0] ?? {};
-    const update = JSON.parse((await updates.next())?.data ?? '').data.orderUpdates;
-    expect(update.kind).toBe('CHANGED');
+  const today = { ...world.env, SERVICE_TEAM_ID: world.sandbox.teamId };
+  const dead = (await callCommand(world.env, 'dead')).lines();
+  const [first, second] = dead.map(({ position }) => position);
+  const replayed = await runCommand(today, 'replay', '--all');
+  expect(replayed.code).toBe(0);
+  expect(replayed.lines()).toEqual([
+    { position: first, outcome: 'replayed', newPosition: expect.any(Number) },
+    { position: second, outcome: 'still-dead', reason: 'unreadable' },
+  ]);
+  const { newPosition } = replayed.lines()[0] ?? {};
+  const update = JSON.parse((await updates.next())?.data ?? '').data.orderUpdates;
+  expect(update.kind).toBe('CHANGED');
 
-    const again = await callCommand(today, 'replay', String(first), String(second), '17');
-    expect(again.code).toBe(1);
-    expect(again.lines()).toEqual([
-      { position: first, outcome: 'replayed-before', newPosition },
-      { position: second, outcome: 'still-dead', reason: 'unreadable' },
-    ]);
-    expect(again.said).toBe('There is no dead letter at position 17.\n');
-    expect((await callCommand(world.env, 'dead')).lines()).toHaveLength(2);
-    updates.leave();
-  },
-);
+  const again = await callCommand(today, 'replay', String(first), String(second), '17');
+  expect(again.code).toBe(1);
+  expect(again.lines()).toEqual([
+    { position: first, outcome: 'replayed-before', newPosition },
+    { position: second, outcome: 'still-dead', reason: 'unreadable' },
+  ]);
+  expect(again.said).toBe('There is no dead letter at position 17.\n');
+  expect((await callCommand(world.env, 'dead')).lines()).toHaveLength(2);
+  updates.leave();
+});
 
-test(
-  'without SERVICE_TEAM_ID a letter is judged by the team that the gateway has learned',
-  forProcesses,
-  async () => {
-    await using world = await startWorld();
-    const { url, close } = await world.openGateway();
-    await fetch(graphqlRequest(url, { query: '{ users(first: 1) { nodes { id } } }' }, gatewayKey));
-    await post(url, 'foreign', some(world, { team_id: otherTeam }));
-    await close();
-    expect((await callCommand(world.env, 'replay', '--all')).lines()).toEqual([
-      { position: expect.any(Number), outcome: 'still-dead', reason: 'other-team' },
-    ]);
-  },
-);
+test('without SERVICE_TEAM_ID a letter is judged by the team that the gateway has learned', async () => {
+  await using world = await startWorld();
+  const { url, close } = await world.openGateway();
+  await fetch(graphqlRequest(url, { query: '{ users(first: 1) { nodes { id } } }' }, gatewayKey));
+  await post(url, 'foreign', some(world, { team_id: otherTeam }));
+  await close();
+  expect((await callCommand(world.env, 'replay', '--all')).lines()).toEqual([
+    { position: expect.any(Number), outcome: 'still-dead', reason: 'other-team' },
+  ]);
+});
 
-test('tail shows each new event once, without its body, and distinguishes users', forProcesses, async () => {
+test('tail shows each new event once, without its body, and distinguishes users', async () => {
   await using world = await startWorld();
   const { url } = await world.openGateway();
   await post(url, 'a', some(world, { user_id: 'user-1' }));

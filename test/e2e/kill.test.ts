@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { createSandbox, type Sandbox } from '../../sandbox/sandbox.ts';
-import { forProcesses, type GatewayProcess, startGatewayProcess } from '../support/gateway-process.ts';
+import { type GatewayProcess, startGatewayProcess } from '../support/gateway-process.ts';
 import { gatewayKey, graphqlRequest, serviceKey, webhookSecret } from '../support/lab.ts';
 import { type Subscribe, type Subscribed, transports } from '../support/subscribe.ts';
 
@@ -75,61 +75,57 @@ function freshOrder(sandbox: Sandbox) {
   return order;
 }
 
-test(
-  'after a kill -9 in the middle, subscribers over every transport have missed and repeated nothing',
-  forProcesses,
-  async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'labgraph-kill-'));
-    const sandbox = createSandbox({ apiKey: serviceKey, webhookSecret, speed: 1000 });
-    const { url: service } = await sandbox.listen({ host: '127.0.0.1', port: 0 });
-    const env = {
-      SERVICE_URL: service,
-      SERVICE_API_KEY: serviceKey,
-      WEBHOOK_SECRETS: webhookSecret,
-      GATEWAY_API_KEYS: gatewayKey,
-      VIEWER_TOKEN_SECRET: 'a viewer token secret of more than 32 characters',
-      EVENT_LOG: `sqlite:${join(folder, 'events.db')}`,
-      // At its start it may find the step before the webhook comes again, and would tell it in other words.
-      RECONCILE_MINUTES: '0',
-    };
-    let gateway = await startGatewayProcess(folder, { ...env, PORT: '0' });
-    const { port } = new URL(gateway.url);
-    sandbox.webhooks.register(`${gateway.url}/webhooks`);
-    const { orderId } = freshOrder(sandbox);
-    const followers = transports.map(([, subscribe]) => new Follower(subscribe, orderId));
+test('after a kill -9 in the middle, subscribers over every transport have missed and repeated nothing', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'labgraph-kill-'));
+  const sandbox = createSandbox({ apiKey: serviceKey, webhookSecret, speed: 1000 });
+  const { url: service } = await sandbox.listen({ host: '127.0.0.1', port: 0 });
+  const env = {
+    SERVICE_URL: service,
+    SERVICE_API_KEY: serviceKey,
+    WEBHOOK_SECRETS: webhookSecret,
+    GATEWAY_API_KEYS: gatewayKey,
+    VIEWER_TOKEN_SECRET: 'a viewer token secret of more than 32 characters',
+    EVENT_LOG: `sqlite:${join(folder, 'events.db')}`,
+    // At its start it may find the step before the webhook comes again, and would tell it in other words.
+    RECONCILE_MINUTES: '0',
+  };
+  let gateway = await startGatewayProcess(folder, { ...env, PORT: '0' });
+  const { port } = new URL(gateway.url);
+  sandbox.webhooks.register(`${gateway.url}/webhooks`);
+  const { orderId } = freshOrder(sandbox);
+  const followers = transports.map(([, subscribe]) => new Follower(subscribe, orderId));
 
-    for (const follower of followers) {
-      await follower.connect(gateway.url);
-      await follower.takeOne();
-    }
-    const before = await readEventIds(gateway, orderId);
-    await step(service, orderId);
-    await step(service, orderId);
-    await sandbox.webhooks.settled();
-    // One has seen one step, the other none yet: they come back from different places.
-    await followers[0]?.takeUntil(1);
+  for (const follower of followers) {
+    await follower.connect(gateway.url);
+    await follower.takeOne();
+  }
+  const before = await readEventIds(gateway, orderId);
+  await step(service, orderId);
+  await step(service, orderId);
+  await sandbox.webhooks.settled();
+  // One has seen one step, the other none yet: they come back from different places.
+  await followers[0]?.takeUntil(1);
 
-    await gateway.end('SIGKILL');
-    for (const follower of followers) await follower.leave();
-    await step(service, orderId);
-    gateway = await startGatewayProcess(folder, { ...env, PORT: port });
-    // The sender tries again what it could not deliver; only then the next step, lest it overtake.
-    await sandbox.webhooks.settled();
-    await step(service, orderId);
-    await sandbox.webhooks.settled();
+  await gateway.end('SIGKILL');
+  for (const follower of followers) await follower.leave();
+  await step(service, orderId);
+  gateway = await startGatewayProcess(folder, { ...env, PORT: port });
+  // The sender tries again what it could not deliver; only then the next step, lest it overtake.
+  await sandbox.webhooks.settled();
+  await step(service, orderId);
+  await sandbox.webhooks.settled();
 
-    for (const follower of followers) await follower.connect(gateway.url);
-    await Promise.all(followers.map((follower) => follower.takeUntil(4)));
-    const happened = (await readEventIds(gateway, orderId)).slice(before.length);
-    expect(happened).toHaveLength(4);
-    for (const follower of followers) {
-      expect(follower.eventIds).toEqual(happened);
-      expect(follower.kinds).toEqual(['SNAPSHOT', 'CHANGED', 'CHANGED', 'CHANGED', 'CHANGED']);
-    }
+  for (const follower of followers) await follower.connect(gateway.url);
+  await Promise.all(followers.map((follower) => follower.takeUntil(4)));
+  const happened = (await readEventIds(gateway, orderId)).slice(before.length);
+  expect(happened).toHaveLength(4);
+  for (const follower of followers) {
+    expect(follower.eventIds).toEqual(happened);
+    expect(follower.kinds).toEqual(['SNAPSHOT', 'CHANGED', 'CHANGED', 'CHANGED', 'CHANGED']);
+  }
 
-    for (const follower of followers) await follower.leave();
-    expect(await gateway.end('SIGTERM')).toBe(0);
-    await sandbox.close();
-    rmSync(folder, { recursive: true, force: true });
-  },
-);
+  for (const follower of followers) await follower.leave();
+  expect(await gateway.end('SIGTERM')).toBe(0);
+  await sandbox.close();
+  rmSync(folder, { recursive: true, force: true });
+});

@@ -5,7 +5,7 @@ import { createSandbox } from '../../sandbox/sandbox.ts';
 import { signedHeaders } from '../gateway/webhooks/support.ts';
 import { complete, webhookSecret } from '../support/configuration.ts';
 import { makeFolder } from '../support/folder.ts';
-import { forProcesses, startGatewayProcess } from '../support/gateway-process.ts';
+import { startGatewayProcess } from '../support/gateway-process.ts';
 import { graphqlRequest } from '../support/lab.ts';
 
 const makeKey = () => randomBytes(24).toString('base64url');
@@ -50,59 +50,55 @@ async function startOperated() {
   return { gateway, sandbox, keys, worker, write, lines, ask, post };
 }
 
-test(
-  'SIGHUP takes new keys from files, SIGTERM drains, and the operator’s address has every probe',
-  forProcesses,
-  async () => {
-    const { gateway, sandbox, keys, worker, write, lines, ask, post } = await startOperated();
-    const operator = lines().find(({ event }) => event === 'metrics.listening').address;
-    const ready = async (url: string) => {
-      const answer = await fetch(`${url}/ready`);
-      return [answer.status, (await answer.json()).status];
-    };
-    expect(await ready(operator)).toEqual([200, 'ready']);
-    expect(await ready(gateway.url)).toEqual([200, 'ready']);
-    expect((await fetch(`${operator}/health`)).status).toBe(200);
-    expect(await (await fetch(`${operator}/metrics`)).text()).toContain('labgraph_event_log_writable');
-    expect((await fetch(`${operator}/graphql`)).status).toBe(404);
+test('SIGHUP takes new keys from files, SIGTERM drains, and the operator’s address has every probe', async () => {
+  const { gateway, sandbox, keys, worker, write, lines, ask, post } = await startOperated();
+  const operator = lines().find(({ event }) => event === 'metrics.listening').address;
+  const ready = async (url: string) => {
+    const answer = await fetch(`${url}/ready`);
+    return [answer.status, (await answer.json()).status];
+  };
+  expect(await ready(operator)).toEqual([200, 'ready']);
+  expect(await ready(gateway.url)).toEqual([200, 'ready']);
+  expect((await fetch(`${operator}/health`)).status).toBe(200);
+  expect(await (await fetch(`${operator}/metrics`)).text()).toContain('labgraph_event_log_writable');
+  expect((await fetch(`${operator}/graphql`)).status).toBe(404);
 
-    // Each change is one line with labels; what takes a restart says so.
-    const newSecret = webhookSecret();
-    expect([await ask(keys.first), await ask(keys.second), await ask(worker)]).toEqual(['TEAM', 401, 'TEAM']);
-    write('keys', `web=${keys.second}\nworker=${worker}\n`);
-    write('webhook-secrets', `${newSecret},${complete.WEBHOOK_SECRETS}`);
-    write('log-key', `${randomBytes(32).toString('base64')},${complete.EVENT_LOG_KEY}`);
-    process.kill(gateway.pid, 'SIGHUP');
-    await expect.poll(() => lines().filter(({ event }) => event.startsWith('secret')).length).toBe(4);
-    const changes = lines().flatMap(({ event, setting, added, removed, count }) =>
-      event.startsWith('secret') ? [[event, setting ?? count, added, removed]] : [],
-    );
-    expect(changes).toEqual([
-      ['secrets.read', 3, undefined, undefined],
-      ['secret.changed', 'WEBHOOK_SECRETS', 'secret', ''],
-      ['secret.changed', 'GATEWAY_API_KEYS', 'web', 'web'],
-      ['secret.needs_restart', 'EVENT_LOG_KEY', 'secret', ''],
-    ]);
-    expect([await ask(keys.first), await ask(keys.second), await ask(worker)]).toEqual([401, 'TEAM', 'TEAM']);
-    expect([await post(newSecret), await post(complete.WEBHOOK_SECRETS)]).toEqual([202, 202]);
+  // Each change is one line with labels; what takes a restart says so.
+  const newSecret = webhookSecret();
+  expect([await ask(keys.first), await ask(keys.second), await ask(worker)]).toEqual(['TEAM', 401, 'TEAM']);
+  write('keys', `web=${keys.second}\nworker=${worker}\n`);
+  write('webhook-secrets', `${newSecret},${complete.WEBHOOK_SECRETS}`);
+  write('log-key', `${randomBytes(32).toString('base64')},${complete.EVENT_LOG_KEY}`);
+  process.kill(gateway.pid, 'SIGHUP');
+  await expect.poll(() => lines().filter(({ event }) => event.startsWith('secret')).length).toBe(4);
+  const changes = lines().flatMap(({ event, setting, added, removed, count }) =>
+    event.startsWith('secret') ? [[event, setting ?? count, added, removed]] : [],
+  );
+  expect(changes).toEqual([
+    ['secrets.read', 3, undefined, undefined],
+    ['secret.changed', 'WEBHOOK_SECRETS', 'secret', ''],
+    ['secret.changed', 'GATEWAY_API_KEYS', 'web', 'web'],
+    ['secret.needs_restart', 'EVENT_LOG_KEY', 'secret', ''],
+  ]);
+  expect([await ask(keys.first), await ask(keys.second), await ask(worker)]).toEqual([401, 'TEAM', 'TEAM']);
+  expect([await post(newSecret), await post(complete.WEBHOOK_SECRETS)]).toEqual([202, 202]);
 
-    // A fault changes nothing.
-    write('keys', 'web=short');
-    process.kill(gateway.pid, 'SIGHUP');
-    await expect.poll(() => lines().some(({ event }) => event === 'secrets.refused')).toBe(true);
-    expect(await ask(keys.second)).toBe('TEAM');
-    const secrets = [keys.first, keys.second, worker, newSecret, complete.WEBHOOK_SECRETS];
-    expect(secrets.filter((secret) => gateway.output.join('\n').includes(secret))).toEqual([]);
+  // A fault changes nothing.
+  write('keys', 'web=short');
+  process.kill(gateway.pid, 'SIGHUP');
+  await expect.poll(() => lines().some(({ event }) => event === 'secrets.refused')).toBe(true);
+  expect(await ask(keys.second)).toBe('TEAM');
+  const secrets = [keys.first, keys.second, worker, newSecret, complete.WEBHOOK_SECRETS];
+  expect(secrets.filter((secret) => gateway.output.join('\n').includes(secret))).toEqual([]);
 
-    // The service is the same for all instances: taking this one out would help nobody.
-    sandbox.faults.add({ path: '/v2/user', effect: { kind: 'serverError' }, times: 1000 });
-    await expect.poll(() => ready(operator)).toEqual([200, 'degraded']);
+  // The service is the same for all instances: taking this one out would help nobody.
+  sandbox.faults.add({ path: '/v2/user', effect: { kind: 'serverError' }, times: 1000 });
+  await expect.poll(() => ready(operator)).toEqual([200, 'degraded']);
 
-    const end = gateway.end('SIGTERM');
-    await expect.poll(() => ready(operator)).toEqual([503, 'not ready']);
-    const asked = await fetch(graphqlRequest(gateway.url, { query: '{ viewer { kind } }' }, worker));
-    expect([asked.status, asked.headers.get('connection')]).toEqual([200, 'close']);
-    expect(await post(newSecret)).toBe(202);
-    expect(await end).toBe(0);
-  },
-);
+  const end = gateway.end('SIGTERM');
+  await expect.poll(() => ready(operator)).toEqual([503, 'not ready']);
+  const asked = await fetch(graphqlRequest(gateway.url, { query: '{ viewer { kind } }' }, worker));
+  expect([asked.status, asked.headers.get('connection')]).toEqual([200, 'close']);
+  expect(await post(newSecret)).toBe(202);
+  expect(await end).toBe(0);
+});

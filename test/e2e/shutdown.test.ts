@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createSandbox, type Sandbox } from '../../sandbox/sandbox.ts';
-import { forProcesses, startGatewayProcess } from '../support/gateway-process.ts';
+import { startGatewayProcess } from '../support/gateway-process.ts';
 import { gatewayKey, graphqlRequest, serviceKey, webhookSecret } from '../support/lab.ts';
 
 let folder: string;
@@ -35,7 +35,7 @@ const start = () =>
     EVENT_LOG: `sqlite:${join(folder, 'events.db')}`,
   });
 
-test('SIGTERM while a write hangs ends cleanly and within ten seconds', forProcesses, async () => {
+test('SIGTERM while a write hangs ends cleanly and within ten seconds', async () => {
   const gateway = await start();
   const [order] = sandbox.orders();
   sandbox.faults.add({ method: 'POST', path: '/v3/order', effect: { kind: 'hang' } });
@@ -49,7 +49,7 @@ test('SIGTERM while a write hangs ends cleanly and within ten seconds', forProce
   await cut;
 });
 
-test('a busy gateway lets 1,000 connections wait, as when another one has ended', forProcesses, async () => {
+test('a busy gateway lets 1,000 connections wait, as when another one has ended', async () => {
   const gateway = await start();
   const { hostname, port } = new URL(gateway.url);
   process.kill(gateway.pid, 'SIGSTOP');
@@ -60,7 +60,7 @@ test('a busy gateway lets 1,000 connections wait, as when another one has ended'
   expect(await gateway.end('SIGTERM')).toBe(0);
 });
 
-test('a query in hand is answered before the process ends', forProcesses, async () => {
+test('a query in hand is answered before the process ends', async () => {
   const gateway = await start();
   sandbox.faults.add({ path: '/v2/user', delayMs: 1000 });
   const answer = fetch(
@@ -73,17 +73,13 @@ test('a query in hand is answered before the process ends', forProcesses, async 
   expect(await code).toBe(0);
 });
 
-test(
-  'the same signal twice at once, as npm and a process group send it, still ends cleanly',
-  forProcesses,
-  async () => {
-    const gateway = await start();
-    // A real service without NODE_ENV=production: one line says what is left off.
-    expect(gateway.output.filter((line) => line.includes('"gateway.not_production"'))).toHaveLength(1);
-    const codes = await Promise.all([gateway.end('SIGTERM'), gateway.end('SIGTERM')]);
-    expect(codes).toEqual([0, 0]);
-  },
-);
+test('the same signal twice at once, as npm and a process group send it, still ends cleanly', async () => {
+  const gateway = await start();
+  // A real service without NODE_ENV=production: one line says what is left off.
+  expect(gateway.output.filter((line) => line.includes('"gateway.not_production"'))).toHaveLength(1);
+  const codes = await Promise.all([gateway.end('SIGTERM'), gateway.end('SIGTERM')]);
+  expect(codes).toEqual([0, 0]);
+});
 
 test('a start that fails is one sentence and no stack', async () => {
   writeFileSync(join(folder, 'data'), 'a file where a folder should be');

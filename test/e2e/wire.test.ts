@@ -211,5 +211,5 @@ describe('GraphiQL', () => {
     expect(faults).toEqual([]);
     expect(page.workers().every((worker) => worker.url().startsWith(`${gateway.url}/graphiql/`))).toBe(true);
     await page.close();
-  }, 60_000);
+  });
 });

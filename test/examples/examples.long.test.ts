@@ -119,7 +119,7 @@ describe.each(Object.entries(apps))('%s', (example, lookAround) => {
     });
     page.on('pageerror', (error) => complaints.push(String(error)));
     const expectLabel = (label: string) =>
-      page.getByText(label, { exact: true }).first().waitFor({ timeout: 60_000 });
+      page.getByText(label, { exact: true }).first().waitFor({ timeout: 150_000 });
 
     await page.goto(origin);
     await expectLabel(order.status.label);
@@ -183,9 +183,7 @@ describe('node-worker', () => {
       .filter(isCounted)
       .filter((change) => !before.some((known) => isSame(known, change)));
     expect(happened.length).toBeGreaterThan(orders.length * 2);
-    await expect
-      .poll(() => readChanges(database).filter(isCounted).length, { timeout: 60_000 })
-      .toBe(happened.length);
+    await expect.poll(() => readChanges(database).filter(isCounted).length).toBe(happened.length);
     await worker.end('SIGTERM');
     expect(readChanges(database).filter(isCounted).toSorted(compare)).toEqual(happened.toSorted(compare));
     expect(worker.crashes()).toBe(0);

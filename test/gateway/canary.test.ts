@@ -28,7 +28,7 @@ beforeAll(async () => {
   await Promise.all(
     stores.map(async (store) => performed.set(store, await perform(places[store], elsewhere.url))),
   );
-}, 90_000);
+});
 
 afterAll(async () => {
   recorded[Symbol.dispose]();

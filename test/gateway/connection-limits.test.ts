@@ -70,7 +70,7 @@ async function read(socket: Socket, bytes: number): Promise<boolean> {
 async function unreadSocket(server: Server): Promise<Socket> {
   const [socket]: Socket[] = await once(server, 'connection');
   if (socket === undefined) throw new Error('There is no connection.');
-  await vi.waitFor(() => expect(socket.writableLength).toBeGreaterThan(0), 30_000);
+  await vi.waitFor(() => expect(socket.writableLength).toBeGreaterThan(0), 150_000);
   return socket;
 }
 
@@ -99,7 +99,7 @@ test('requests sent ahead on one connection are answered one after the other, in
   const paths = Array.from({ length: 20 }, (_, index) => `/${index}`);
   const socket = ask(place, paths);
   socket.resume();
-  await vi.waitFor(() => expect(ended).toEqual(paths), 30_000);
+  await vi.waitFor(() => expect(ended).toEqual(paths), 150_000);
   expect(begun).toEqual(paths);
   expect(mostInHand).toBe(1);
   expect(place.cuts).toEqual([]);
@@ -215,7 +215,7 @@ test('connections beyond the limits of unread bytes, their own or the total, are
     sockets.push(await unreadSocket(place.server));
   }
   vi.advanceTimersByTime(lookMs);
-  await vi.waitFor(() => expect(sockets.filter(({ destroyed }) => destroyed)).toHaveLength(2), 30_000);
+  await vi.waitFor(() => expect(sockets.filter(({ destroyed }) => destroyed)).toHaveLength(2), 150_000);
   expect(sockets[0]?.destroyed).toBe(true);
   expect(place.cuts).toEqual(['unread', 'unread']);
   for (const client of clients) client.destroy();
@@ -233,7 +233,7 @@ test('requests that one connection sends ahead do not hold up those of another',
   // Both are with the server before it looks for either.
   ahead.write('GET /ahead HTTP/1.1\r\nhost: gateway\r\n\r\n'.repeat(20));
   other.write('GET /other HTTP/1.1\r\nhost: gateway\r\n\r\n');
-  await vi.waitFor(() => expect(order).toHaveLength(21), 30_000);
+  await vi.waitFor(() => expect(order).toHaveLength(21), 150_000);
   expect(order.indexOf('/other')).toBeLessThan(2);
   ahead.destroy();
   other.destroy();

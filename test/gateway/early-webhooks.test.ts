@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { complete } from '../support/configuration.ts';
 import { makeFolder } from '../support/folder.ts';
-import { forProcesses, startGatewayProcess } from '../support/gateway-process.ts';
+import { startGatewayProcess } from '../support/gateway-process.ts';
 import { findFreePort } from '../support/listening.ts';
 
 const gatewayModule = new URL('../../gateway/gateway.ts', import.meta.url).href;
@@ -18,7 +18,7 @@ registerHooks({ load: (url, context, next) => { console.log(url); return next(ur
 await import(${JSON.stringify(gatewayModule)});
 `;
 
-test('what a webhook waits for while a gateway starts loads nothing of GraphQL', forProcesses, async () => {
+test('what a webhook waits for while a gateway starts loads nothing of GraphQL', async () => {
   const args = ['--input-type=module', '--eval', listLoaded];
   const { stdout } = await promisify(execFile)(process.execPath, args, {
     cwd: fileURLToPath(new URL('../..', import.meta.url)),
@@ -31,7 +31,7 @@ test('what a webhook waits for while a gateway starts loads nothing of GraphQL',
   expect(stdout.match(/\/gateway\/intake\/.*/g)).toBeNull();
 });
 
-test('a query and a socket that come before GraphQL is loaded wait for it', forProcesses, async () => {
+test('a query and a socket that come before GraphQL is loaded wait for it', async () => {
   using folder = makeFolder();
   const port = await findFreePort();
   const starting = startGatewayProcess(folder.path, {

@@ -34,7 +34,7 @@ test('two users and a token for one order are each answered as if alone, in 1,00
   expect(await findAnswers(crowd)).toBeNull();
   // Or nothing was shared that could have crossed.
   expect(await countShared(crowd)).toBeGreaterThan(100);
-}, 120_000);
+});
 
 test.each(faults)(
   'a gateway that $name is found out',

@@ -9,12 +9,12 @@ describe('two users, and a token of the first for one order, who ask the same at
     expect(await findCrossing(crowd, runs(300))).toBeNull();
     // Or nothing was shared that could have crossed.
     expect(await countShared(crowd)).toBeGreaterThan(runs(20));
-  }, 120_000);
+  });
 
   test('are so where nothing is cached and all is in flight', async () => {
     await using crowd = await gather({ env: readAnew });
     expect(await findCrossing(crowd, runs(300))).toBeNull();
-  }, 120_000);
+  });
 
   test('share no read of the service', async () => {
     await using crowd = await gather();

@@ -134,4 +134,4 @@ test('no secret and no other text of a caller is in a log line, metric, span, fi
   );
   expect(found).toEqual([]);
   folder[Symbol.dispose]();
-}, 120_000);
+});

@@ -109,7 +109,7 @@ test.concurrent('an answer that does not come within 15 s is a timeout, and the 
   const later = await place(lab, userId);
   expect(new Set([...results, later].map((each) => each.result?.order.id)).size).toBe(1);
   expect(placedBy(lab)).toBe(1);
-}, 40_000);
+});
 
 test.concurrent('silence about nothing done stays open, and the key waits', async () => {
   await using lab = await startSpoiltLab();
@@ -120,7 +120,7 @@ test.concurrent('silence about nothing done stays open, and the key waits', asyn
   expect(silent.error).toEqual({ code: 'UPSTREAM_TIMEOUT', mayHaveBeenDone: true });
   expect(later.error).toMatchObject({ code: 'IDEMPOTENCY_UNSETTLED', mayHaveBeenDone: true });
   expect(placedBy(lab)).toBe(1);
-}, 40_000);
+});
 
 test('a fault while looking for a lost order leaves it open, and the repeat finds it', async () => {
   await using lab = await startSpoiltLab();

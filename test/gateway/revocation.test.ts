@@ -3,7 +3,6 @@ import { describe, expect, test } from 'vitest';
 import { ActiveCredentials, openRevocations } from '../../gateway/auth/revocations.ts';
 import { createGateway } from '../../gateway/gateway.ts';
 import { createLog } from '../../gateway/log.ts';
-import { forProcesses } from '../support/gateway-process.ts';
 import { startIdentityProvider } from '../support/identity-provider.ts';
 import { knock } from '../support/knock.ts';
 import { type Lab, readTestConfig, startLab } from '../support/lab.ts';
@@ -167,7 +166,7 @@ describe('what uses a token when it is revoked ends', () => {
 });
 
 describe('a revocation is stored', () => {
-  test('over a kill -9 of the gateway that took it', forProcesses, async () => {
+  test('over a kill -9 of the gateway that took it', async () => {
     await using world = await startWorld();
     const first = await world.startGateway();
     const userId = world.sandbox.users()[0]?.userId ?? '';

@@ -37,7 +37,7 @@ describe('the table of scopes', () => {
 let world: World;
 beforeAll(async () => {
   world = await startWorld();
-}, 30_000);
+});
 afterAll(() => world[Symbol.asyncDispose]());
 
 test('every field of every object that a query leads to is there for a gateway key', async () => {
@@ -50,11 +50,11 @@ test('every field of every object that a query leads to is there for a gateway k
   const types = typesOfQueries();
   const hidden = fields.filter(({ type, coordinate }) => types.has(type) && !shown.has(coordinate));
   expect(hidden.map(({ coordinate }) => `Nothing in scopes/world.ts has a ${coordinate}.`)).toEqual([]);
-}, 30_000);
+});
 
 test('every field is shown to viewers with the scopes that it needs, and refused to all others', async () => {
   expect(await findAllFaults(world, viewers)).toEqual([]);
-}, 120_000);
+});
 
 /** The code of what comes of a call; null where it is no error. */
 async function codeOf({ coordinate, query, variables }: Call, token: string): Promise<string | null> {
@@ -86,4 +86,4 @@ test('every mutation and subscription is refused to viewers without the scopes t
     }
   }
   expect(found).toEqual([]);
-}, 120_000);
+});

@@ -189,7 +189,7 @@ test('the spans of every transport have only names and values of the gateway its
     .filter(({ name }) => name === 'item')
     .map(({ parentSpanContext }) => parentSpanContext?.spanId);
   expect(new Set(streams).size).toBe(transports.length);
-}, 60_000);
+});
 
 /** Each visit has left a span. */
 const expectedNames = [

@@ -54,7 +54,7 @@ interface OtlpBody {
 }
 
 /** A busy machine may take this long. */
-const timeoutMs = 25_000;
+const timeoutMs = 150_000;
 
 export async function startCollector(): Promise<Collector> {
   const spans: CollectedSpan[] = [];

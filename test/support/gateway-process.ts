@@ -16,9 +16,6 @@ export interface GatewayProcess {
 
 const main = fileURLToPath(new URL('../../gateway/main.ts', import.meta.url));
 
-/** For tests that start gateways: in a fresh clone each process compiles its modules first. */
-export const forProcesses = { timeout: 120_000 };
-
 /** Starts `gateway/main.ts` in a folder and resolves once it prints its address. */
 export async function startGatewayProcess(
   folder: string,

@@ -67,7 +67,7 @@ export interface VisitOptions extends BrowserContextOptions {
 
 const secrets = { serviceKey, gatewayKey, webhookSecret };
 /** A busy machine gets this long for anything that a page does. */
-const timeoutMs = 25_000;
+const timeoutMs = 150_000;
 
 export async function openVisit(
   { browser, embedding }: { readonly browser: Browser; readonly embedding: Embedding },

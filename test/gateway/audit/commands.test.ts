@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { callAudit, runAudit } from '../../support/commands.ts';
 import { makeFolder } from '../../support/folder.ts';
-import { forProcesses } from '../../support/gateway-process.ts';
 import { gatewayKey } from '../../support/lab.ts';
 import { startWorld } from '../../support/world.ts';
 import { filesOf, key, linesOf, openTrail, pseudonymOf, rewrite, userIdOf, writeTrail } from './support.ts';
@@ -18,41 +17,37 @@ async function askUntilGone(url: string, orderId: string): Promise<number> {
   }
 }
 
-test(
-  'a gateway that is killed as it writes leaves a sound trail, which goes on with the next',
-  forProcesses,
-  async () => {
-    using folder = makeFolder();
-    const audit = { AUDIT_TRAIL: `file:${folder.path}`, AUDIT_TRAIL_KEY: key.toString('base64') };
-    await using world = await startWorld({ ...audit, EVENT_LOG: 'memory:', RECONCILE_MINUTES: '0' });
-    const { orderId, userId } = world.freshOrder();
+test('a gateway that is killed as it writes leaves a sound trail, which goes on with the next', async () => {
+  using folder = makeFolder();
+  const audit = { AUDIT_TRAIL: `file:${folder.path}`, AUDIT_TRAIL_KEY: key.toString('base64') };
+  await using world = await startWorld({ ...audit, EVENT_LOG: 'memory:', RECONCILE_MINUTES: '0' });
+  const { orderId, userId } = world.freshOrder();
 
-    const killed = await world.startGateway();
-    const asking = Array.from({ length: 4 }, () => askUntilGone(killed.url, orderId));
-    const [first = ''] = filesOf(folder.path);
-    await expect.poll(() => statSync(join(folder.path, first)).size, { interval: 5 }).toBeGreaterThan(2000);
-    await killed.end('SIGKILL');
-    const answers = (await Promise.all(asking)).reduce((sum, each) => sum + each, 0);
-    const accesses = linesOf(folder.path, first).length - 1;
-    expect(accesses).toBeGreaterThan(0);
-    expect(accesses).toBeLessThanOrEqual(answers + 4);
+  const killed = await world.startGateway();
+  const asking = Array.from({ length: 4 }, () => askUntilGone(killed.url, orderId));
+  const [first = ''] = filesOf(folder.path);
+  await expect.poll(() => statSync(join(folder.path, first)).size, { interval: 5 }).toBeGreaterThan(2000);
+  await killed.end('SIGKILL');
+  const answers = (await Promise.all(asking)).reduce((sum, each) => sum + each, 0);
+  const accesses = linesOf(folder.path, first).length - 1;
+  expect(accesses).toBeGreaterThan(0);
+  expect(accesses).toBeLessThanOrEqual(answers + 4);
 
-    const next = await world.startGateway();
-    await fetch(`${next.url}/graphql?query={users(first:1){nodes{id}}}`, {
-      headers: { authorization: `Bearer ${gatewayKey}` },
-    });
-    await next.end('SIGTERM');
-    writeFileSync(folder.file('gateway.log'), [...killed.output, ...next.output].join('\n'));
-    const env = { ...world.env, EVENT_LOG: 'memory:' };
-    const verified = await runAudit(env, 'verify', '--heads', folder.file('gateway.log'));
-    expect(verified).toMatchObject({ code: 0 });
-    expect(verified.lines()).toEqual([{ files: 2, lines: accesses + 3, lost: 0, heads: 3, faults: 0 }]);
+  const next = await world.startGateway();
+  await fetch(`${next.url}/graphql?query={users(first:1){nodes{id}}}`, {
+    headers: { authorization: `Bearer ${gatewayKey}` },
+  });
+  await next.end('SIGTERM');
+  writeFileSync(folder.file('gateway.log'), [...killed.output, ...next.output].join('\n'));
+  const env = { ...world.env, EVENT_LOG: 'memory:' };
+  const verified = await runAudit(env, 'verify', '--heads', folder.file('gateway.log'));
+  expect(verified).toMatchObject({ code: 0 });
+  expect(verified.lines()).toEqual([{ files: 2, lines: accesses + 3, lost: 0, heads: 3, faults: 0 }]);
 
-    const exported = await callAudit(env, 'export', '--user', userId.toUpperCase());
-    expect(exported.lines().filter(({ kind }) => kind === 'read order.get')).toHaveLength(accesses);
-    expect(exported.text).not.toContain(userId);
-  },
-);
+  const exported = await callAudit(env, 'export', '--user', userId.toUpperCase());
+  expect(exported.lines().filter(({ kind }) => kind === 'read order.get')).toHaveLength(accesses);
+  expect(exported.text).not.toContain(userId);
+});
 
 test('what is found is said in words, and ends with 1', async () => {
   using folder = makeFolder();

@@ -27,7 +27,7 @@ test('a cached read holds the answer and nothing of the operation that read it',
       // Not the value itself: the failed expectation would hold it.
       expect(held.deref() === undefined).toBe(true);
     },
-    { timeout: 30_000 },
+    { timeout: 150_000 },
   );
 
   await open.upstream.read(list, { rights: 'team', reader, tags: () => ['order x'] });

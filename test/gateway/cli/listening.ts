@@ -40,7 +40,7 @@ export async function startListening() {
     () => {
       if (target.received.length === 0) throw new Error('Nothing was forwarded yet.');
     },
-    { timeout: 60_000 },
+    { timeout: 150_000 },
   );
   return {
     lab,

@@ -126,7 +126,7 @@ describe.each(stores)('the facts of the event log in $name', ({ open }) => {
       }),
       { numRuns: runs(20) },
     );
-  }, 30_000);
+  });
 });
 
 describe('the facts in SQLite', () => {

@@ -67,7 +67,7 @@ describe.each(stores)('the projection of $name', ({ open }) => {
       }),
       { numRuns: runs(25) },
     );
-  }, 30_000);
+  });
 
   test('a reader that is cut anywhere and comes back with its place has seen each change once', async () => {
     await fc.assert(
@@ -96,5 +96,5 @@ describe.each(stores)('the projection of $name', ({ open }) => {
       ),
       { numRuns: runs(25) },
     );
-  }, 30_000);
+  });
 });

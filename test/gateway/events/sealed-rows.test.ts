@@ -14,13 +14,12 @@ import { newMessage, storedEvent } from '../../support/messages.ts';
 import { type RedisServer, startRedis } from '../../support/redis.ts';
 
 /** The machine may be busy with other things. */
-const timeout = 30_000;
 const key = randomBytes(32);
 const log = createLog({ level: 'silent' });
 let server: RedisServer;
 beforeAll(async () => {
   server = await startRedis();
-}, timeout);
+});
 afterAll(async () => {
   await server[Symbol.asyncDispose]();
 });
@@ -115,7 +114,7 @@ describe.each([
     ['bodies that were swapped', {}, swapBodies],
     ["a body that was made another user's", {}, giveToAnother],
     ['a dead letter that was brought back', { deadReason: 'other-team' } as const, reviveDead],
-  ])('nothing is opened of %s', { timeout }, async (_case, more, how) => {
+  ])('nothing is opened of %s', async (_case, more, how) => {
     using place = openPlace();
     {
       await using store = await place.open([key]);
@@ -128,9 +127,7 @@ describe.each([
     expect(await store.log.read({}, 0, 10)).toEqual({ kind: 'gap', reason: 'sealed', through });
   });
 
-  test('events that no key opens are one gap to a stream, and the others are given', {
-    timeout,
-  }, async () => {
+  test('events that no key opens are one gap to a stream, and the others are given', async () => {
     using place = openPlace();
     const append = async (keys: readonly Buffer[], ids: readonly string[]) => {
       await using store = await place.open(keys);
@@ -152,9 +149,7 @@ describe.each([
     expect(seen).toEqual(['a', { kind: 'gap', reason: 'sealed', position }, 'b', 'c']);
   });
 
-  test("a fact or answer that was moved is not opened, and a user's reference is not shown", {
-    timeout,
-  }, async () => {
+  test("a fact or answer that was moved is not opened, and a user's reference is not shown", async () => {
     using place = openPlace();
     const factsOf = (value: string) => [
       { kind: 'sample', key: value, at: new Date(5), value: Buffer.from(value) },
@@ -192,9 +187,7 @@ describe.each([
     });
   });
 
-  test('a value opens although the store changed the text of its row', {
-    timeout,
-  }, async () => {
+  test('a value opens although the store changed the text of its row', async () => {
     using place = openPlace();
     await using store = await place.open([key]);
     const odd = { type: 'a\ud800b\0c', userId: '\udfff', teamId: '\0', clientUserId: 'é' };
@@ -205,7 +198,7 @@ describe.each([
     });
   });
 
-  test('no stored hash lets a body or an input be guessed', { timeout }, async () => {
+  test('no stored hash lets a body or an input be guessed', async () => {
     using place = openPlace();
     await using store = await place.open([key]);
     const message = newMessage('a', { body: Buffer.from('{"data":{"glucose":97}}') });
@@ -219,9 +212,7 @@ describe.each([
     expect(await store.log.append(newMessage('a'))).toMatchObject({ duplicate: true, altered: true });
   });
 
-  test('plain hashes of an earlier version are keyed, even if a start was interrupted', {
-    timeout,
-  }, async () => {
+  test('plain hashes of an earlier version are keyed, even if a start was interrupted', async () => {
     using place = openPlace();
     const messages = Array.from({ length: 4500 }, (_, index) => newMessage(`m-${index}`));
     {
@@ -243,7 +234,7 @@ describe.each([
       // Each costs a look through all of it.
       return messages.filter((message, index) => index % 150 === 0 && reveals(text, message)).length;
     };
-    await expect.poll(countPlain, { timeout, interval: 200 }).toBe(0);
+    await expect.poll(countPlain, { interval: 200 }).toBe(0);
     for (const message of [first, last, meanwhile]) {
       expect(await store.log.append(message)).toMatchObject({ duplicate: true, altered: false });
       const other = { ...message, body: Buffer.from('{}') };
@@ -251,9 +242,7 @@ describe.each([
     }
   });
 
-  test('hashes under an older key are compared, and without that key no message counts as altered', {
-    timeout,
-  }, async () => {
+  test('hashes under an older key are compared, and without that key no message counts as altered', async () => {
     using place = openPlace();
     const newKey = randomBytes(32);
     const other = newMessage('a', { body: Buffer.from('{}') });
@@ -271,7 +260,7 @@ describe.each([
   });
 });
 
-test('bodies that an earlier version sealed, bound to no row, are still opened', { timeout }, async () => {
+test('bodies that an earlier version sealed, bound to no row, are still opened', async () => {
   using place = placeInSqlite();
   const message = newMessage('a');
   {

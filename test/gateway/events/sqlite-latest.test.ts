@@ -145,7 +145,7 @@ test('The newest version of an order is never older than what anybody has been s
     }),
     { numRuns: 150 },
   );
-}, 60_000);
+});
 
 test('Each subject is read once, all others of a page at once, and 20,000 are cached at most', () => {
   const read: string[] = [];

@@ -14,7 +14,7 @@ export function sendOverHttp(url: string, accept = 'application/json'): Send {
   return async (operation) => {
     const headers = { authorization: `Bearer ${gatewayKey}`, 'content-type': 'application/json', accept };
     const body = JSON.stringify(operation);
-    const signal = AbortSignal.timeout(30_000);
+    const signal = AbortSignal.timeout(150_000);
     const response = await fetch(`${url}/graphql`, { method: 'POST', headers, body, signal });
     return await response.text();
   };

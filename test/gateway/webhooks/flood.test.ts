@@ -29,20 +29,15 @@ async function openHangingLog(path: string) {
   return { events, waiting: () => waiting, release, [Symbol.asyncDispose]: () => log.close() };
 }
 
-/** The machine may be busy with other things. */
-const timeout = 30_000;
-
 const unread = () => new ReadableStream({ pull: () => expect.unreachable() }, { highWaterMark: 0 });
 
-test('with 1,000 messages in hand the next is turned away unread, and taken when there is room again', {
-  timeout,
-}, async () => {
+test('with 1,000 messages in hand the next is turned away unread, and taken when there is room again', async () => {
   using folder = makeFolder();
   await using hanging = await openHangingLog(folder.file('events.db'));
   await using endpoint = await openEndpoint({ events: hanging.events });
   const body = orderEvent();
   const inHand = Array.from({ length: 1000 }, (_, index) => endpoint.deliver(body, { id: `msg_${index}` }));
-  await expect.poll(hanging.waiting, { timeout }).toBe(1000);
+  await expect.poll(hanging.waiting).toBe(1000);
 
   const turnedAway = await endpoint.post(unread(), signedHeaders(body));
   expect(turnedAway.headers.get('retry-after')).toBe('5');
@@ -54,13 +49,13 @@ test('with 1,000 messages in hand the next is turned away unread, and taken when
   expect(endpoint.logged.filter((line) => line.includes('webhook.flooded'))).toHaveLength(1);
 });
 
-test('64 MiB in hand are as much as there may be, announced or in chunks', { timeout }, async () => {
+test('64 MiB in hand are as much as there may be, announced or in chunks', async () => {
   using folder = makeFolder();
   await using hanging = await openHangingLog(folder.file('events.db'));
   await using endpoint = await openEndpoint({ events: hanging.events });
   const body = orderEvent({ data: 'x'.repeat(mebibyte - orderEvent({ data: '' }).length) });
   const inHand = Array.from({ length: 64 }, (_, index) => endpoint.deliver(body, { id: `msg_${index}` }));
-  await expect.poll(hanging.waiting, { timeout }).toBe(64);
+  await expect.poll(hanging.waiting).toBe(64);
   expect((await endpoint.post(unread(), { ...signedHeaders(body), 'content-length': '1' })).status).toBe(503);
   expect(await endpoint.deliver('x')).toBe(503);
 
@@ -69,9 +64,7 @@ test('64 MiB in hand are as much as there may be, announced or in chunks', { tim
   expect(await endpoint.deliver(body, { id: 'msg_64' })).toBe(202);
 });
 
-test('stalled bodies are evicted for active ones, and their senders get a status that asks to retry', {
-  timeout,
-}, async () => {
+test('stalled bodies are evicted for active ones, and their senders get a status that asks to retry', async () => {
   await using endpoint = await openEndpoint();
   const stalled = () => {
     const body = new ReadableStream({
@@ -88,9 +81,7 @@ test('stalled bodies are evicted for active ones, and their senders get a status
   expect(await endpoint.deliver(orderEvent(), { id: 'msg_2' })).toBe(202);
 });
 
-test('in a flood of webhooks queries are answered, and nothing that was acknowledged is lost', {
-  timeout: 60_000,
-}, async () => {
+test('in a flood of webhooks queries are answered, and nothing that was acknowledged is lost', async () => {
   await using lab = await startLab({ eventLog: 'sqlite' });
   const everything = await openEventStream({
     url: lab.url,

@@ -20,7 +20,7 @@ export function mountStatus(
 }
 
 /** A busy machine may take seconds for an attempt. */
-const WAIT = { timeout: 25_000, interval: 50 };
+const WAIT = { timeout: 150_000, interval: 50 };
 
 /** Settles when no socket could be opened often enough; the element retries without waiting. */
 export async function untilPolling(element: HTMLElementTagNameMap['portal-order-status']): Promise<void> {
