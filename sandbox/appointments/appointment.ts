@@ -1,4 +1,4 @@
-import type { Order } from '../orders/order.ts';
+import { isUnderWay, type Order } from '../orders/order.ts';
 import type { CollectionMethod } from '../orders/states.ts';
 import { formatTimestamp } from '../world/clock.ts';
 import { seededUuid } from '../world/ids.ts';
@@ -100,7 +100,8 @@ export function presentAppointment(world: World, appointment: Appointment) {
     status: statuses[last?.status ?? 'pending'],
     provider_id: `EX-${appointment.id.slice(0, 8)}`,
     external_id: null,
-    can_reschedule: isActive(appointment) && appointment.startAt !== null,
+    can_reschedule:
+      isActive(appointment) && appointment.startAt !== null && order !== undefined && isUnderWay(order),
     appointment_notes: appointment.notes,
     event_status: last?.status ?? 'pending',
     event_data: last?.data ?? null,
@@ -143,15 +144,24 @@ function schedule(appointment: Appointment, at: number): void {
   appointment.events.push({ createdAt: at, status: 'scheduled', data: { origin: 'provider' } });
 }
 
+/** The step that an order took. */
+interface Step {
+  readonly stage: string;
+  readonly step: string;
+  readonly at: number;
+}
+
 /** Updates the appointment of an order that moved without a booking; does nothing after a booking. */
-export function followOrder(world: World, order: Order, { step, at }: { step: string; at: number }): void {
+export function followOrder(world: World, order: Order, { stage, step, at }: Step): void {
   if (step === 'appointment_scheduled') {
     const appointment = ensureAppointment(world, order);
     if (appointment) schedule(appointment, at);
     return;
   }
   const active = activeAppointment(world, order);
-  if (step === 'appointment_cancelled')
+  // One at a service center outlives its order (public service: cancel order).
+  const endsVisit = (stage === 'cancelled' || stage === 'failed') && active?.type === 'phlebotomy';
+  if (step === 'appointment_cancelled' || endsVisit)
     active?.events.push({ createdAt: at, status: 'cancelled', data: null });
   if (step === 'draw_completed' || step === 'partial_results' || step === 'completed') {
     active?.events.push({ createdAt: at, status: 'completed', data: null });

@@ -1,5 +1,5 @@
 import { refuse } from '../http/refusal.ts';
-import { currentStatus, type Order } from '../orders/order.ts';
+import { currentStatus, isUnderWay, type Order } from '../orders/order.ts';
 import { advance } from '../orders/progress.ts';
 import { partsOf, remainingPath, statusOf } from '../orders/states.ts';
 import type { Service } from '../service.ts';
@@ -174,6 +174,7 @@ export function reschedule(service: Service, visit: Visit, { bookingKey, notes }
   const { order } = visit;
   requireType(visit);
   const appointment = requireActive(service, visit);
+  if (!isUnderWay(order)) throw refuse(400, `The order ended at ${currentStatus(order)}`);
   if (appointment.startAt === null) throw refuse(400, 'The appointment has no time yet');
   const slot = takeSlot(service, visit, bookingKey);
   schedule(appointment, slot, { at: service.clock.now(), isReschedule: true });
@@ -183,7 +184,7 @@ export function reschedule(service: Service, visit: Visit, { bookingKey, notes }
   return appointment;
 }
 
-/** Cancels the active appointment. @throws Refusal 400, 404 */
+/** Cancels the active appointment; an order that has ended stays as it is. @throws Refusal 400, 404 */
 export function cancel(
   service: Service,
   visit: Visit,
@@ -196,7 +197,7 @@ export function cancel(
   if (isReasonOther(reason) && !notes?.trim()) throw refuse(400, 'Notes are required for this reason');
   const data = { origin: 'patient', cancellation_reason: reason.name };
   appointment.events.push({ createdAt: service.clock.now(), status: 'cancelled', data });
-  const to = [statusOf(order.method, 'collecting_sample.appointment_cancelled')];
+  const to = isUnderWay(order) ? [statusOf(order.method, 'collecting_sample.appointment_cancelled')] : [];
   announce(service, appointment, { order, to });
   return appointment;
 }

@@ -1,6 +1,6 @@
 import type { LabTest } from '../world/catalogue.ts';
 import type { Address } from '../world/people.ts';
-import type { CollectionMethod } from './states.ts';
+import { type CollectionMethod, remainingPath } from './states.ts';
 
 /** One step of an order's life; ids grow over the whole service (public service). */
 export interface OrderEvent {
@@ -92,4 +92,9 @@ export interface Order {
 /** The status of the last event; every order has at least one event. */
 export function currentStatus(order: Order): string {
   return order.events.at(-1)?.status ?? '';
+}
+
+/** Whether the order can still come to the end of its success path. */
+export function isUnderWay(order: Order): boolean {
+  return remainingPath(order, currentStatus(order)).length > 0;
 }

@@ -1,4 +1,4 @@
-import { followOrder } from '../appointments/appointment.ts';
+import { activeAppointment, followOrder, presentAppointment } from '../appointments/appointment.ts';
 import type { Service } from '../service.ts';
 import { formatTimestamp } from '../world/clock.ts';
 import { seededNumber, seededUuid } from '../world/ids.ts';
@@ -142,8 +142,8 @@ function writeRequisition(world: World, order: Order): void {
 /** Changes the other fields of an order that reaches a step. */
 function applyStep(world: World, order: Order, event: EventToAppend): void {
   const at = formatTimestamp(event.at);
-  const { step } = partsOf(event.status);
-  followOrder(world, order, { step, at: event.at });
+  const { stage, step } = partsOf(event.status);
+  followOrder(world, order, { stage, step, at: event.at });
   switch (step) {
     case 'transit_customer':
       sendParcel(world, order, at);
@@ -189,12 +189,16 @@ export function appendEvent(world: World, order: Order, event: EventToAppend): v
   applyStep(world, order, event);
 }
 
-/** Appends an event that happens now, and sends its webhooks. */
+/** Appends an event that happens now, and sends its webhooks: also that of an appointment it cancels. */
 export function advance(
   { world, clock, announcer }: Service,
   order: Order,
   event: Omit<EventToAppend, 'at'>,
 ): void {
+  const appointment = activeAppointment(world, order);
   appendEvent(world, order, { ...event, at: clock.now() });
   announcer.announce(order);
+  if (appointment?.events.at(-1)?.status !== 'cancelled') return;
+  const subject = { userId: order.userId, orderId: order.id };
+  announcer.send('labtest.appointment.updated', presentAppointment(world, appointment), subject);
 }

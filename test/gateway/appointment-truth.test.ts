@@ -199,3 +199,20 @@ test('two who ask for slots at once get booking keys of their own', async () => 
     expect(new Set(keys).size).toBe(keys.length);
   }
 });
+
+test('an appointment at a center is cancelled after its order, which stays at its end', async () => {
+  await using lab = await startLab();
+  const orderId = await readyOrder(lab);
+  const [first, second] = await keysOf(lab, atCenter);
+  await book(lab, { orderId, bookingKey: first });
+  await lab.query(`mutation { cancelOrder(id: "${orderId}") { __typename } }`);
+  const input = { orderId, bookingKey: second };
+  const moved = await change(lab, 'rescheduleServiceCenterAppointment', 'RescheduleAppointmentInput', input);
+  await cancel(lab, orderId);
+  const { data } = await lab.query(`{ order(id: "${orderId}") { status { raw } appointment { status } } }`);
+  expect(moved.__typename).toBe('AppointmentRefused');
+  expect(data.order).toEqual({
+    status: { raw: 'cancelled.walk_in_test.cancelled' },
+    appointment: { status: 'CANCELLED' },
+  });
+});

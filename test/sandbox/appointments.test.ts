@@ -166,6 +166,59 @@ test.each(kinds)('A %s appointment is moved, then cancelled, then booked anew', 
   expect(types.filter((type) => type === 'labtest.appointment.created')).toHaveLength(1);
 });
 
+/** An order with a booked appointment. */
+async function bookedOrder(service: Open, kind: Kind) {
+  const order = await readyOrder(service, kind);
+  const key = { booking_key: at(await slotsOf(service, kind), 3).booking_key };
+  await service.ask('POST', pathOf(kind, order.orderId, '/book'), key);
+  return order;
+}
+
+/** Asks for another time, and then for the appointment to be cancelled. */
+async function changeVisit(service: Open, kind: Kind, orderId: string) {
+  const key = { booking_key: at(await slotsOf(service, kind), 5).booking_key };
+  const moved = await service.ask('PATCH', pathOf(kind, orderId, '/reschedule'), key);
+  const path = `/v3/order/${kind}/appointment/cancellation-reasons`;
+  const reason = at((await service.ask<{ id: string }[]>('GET', path)).body, 0).id;
+  const body = kind === 'psc' ? { cancellationReasonId: reason } : { cancellation_reason_id: reason };
+  const cancelled = await service.ask('PATCH', pathOf(kind, orderId, '/cancel'), body);
+  return { moved: moved.status, cancelled: cancelled.status };
+}
+
+test('An appointment at home is cancelled with its order, which stays cancelled', async () => {
+  await using service = openSandbox();
+  await using receiver = await openReceiver();
+  const { orderId, method } = await bookedOrder(service, 'phlebotomy');
+  service.sandbox.webhooks.register(receiver.url);
+  await service.ask('POST', `/v3/order/${orderId}/cancel`);
+  await service.sandbox.webhooks.settled();
+  const visit = await service.ask<Appointment>('GET', pathOf('phlebotomy', orderId));
+  expect(visit.body).toMatchObject({ status: 'cancelled', can_reschedule: false });
+  expect(receiver.received.map(({ body }) => body.event_type)).toEqual([
+    'labtest.order.updated',
+    'labtest.appointment.updated',
+  ]);
+  expect(receiver.received.at(-1)?.body.data).toEqual(visit.body);
+  expect(await changeVisit(service, 'phlebotomy', orderId)).toEqual({ moved: 404, cancelled: 404 });
+  expect(await statusOf(service, orderId)).toBe(`cancelled.${method}.cancelled`);
+});
+
+test.each(['cancelled.walk_in_test.cancelled', 'failed.walk_in_test.sample_error'])(
+  'An appointment at a center outlives its order at %s, and its cancellation does not move the order',
+  async (end) => {
+    await using service = openSandbox();
+    const { orderId } = await bookedOrder(service, 'psc');
+    await service.ask('POST', `/v3/order/${orderId}/test?final_status=${end}`);
+    expect((await service.ask('GET', pathOf('psc', orderId))).body).toMatchObject({
+      status: 'confirmed',
+      can_reschedule: false,
+    });
+    expect(await changeVisit(service, 'psc', orderId)).toEqual({ moved: 400, cancelled: 200 });
+    expect((await service.ask('GET', pathOf('psc', orderId))).body).toMatchObject({ status: 'cancelled' });
+    expect(await statusOf(service, orderId)).toBe(end);
+  },
+);
+
 test('A reason that says nothing needs notes', async () => {
   await using service = openSandbox();
   const { orderId } = await readyOrder(service, 'phlebotomy');
