@@ -81,7 +81,7 @@ export interface Order {
   sampleId: string | null;
   requisitionFormUrl: string | null;
   interpretation: string | null;
-  /** Whether results are missing; every fourth order has missing ones where the simulation did not say. */
+  /** Whether results are missing; undefined where the simulation did not say. */
   hasMissingResults?: boolean | undefined;
   readonly passthrough: string | null;
   extras: OrderExtras;

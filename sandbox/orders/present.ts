@@ -1,4 +1,5 @@
 import { latestAppointment } from '../appointments/appointment.ts';
+import { hasMissingResults } from '../results/result.ts';
 import { presentLabTest } from '../world/catalogue.ts';
 import { formatMicroseconds, formatTimestamp } from '../world/clock.ts';
 import { labTestOf, type World } from '../world/world.ts';
@@ -91,7 +92,7 @@ export function presentOrder(world: World, order: Order) {
     icd_codes: extras.icdCodes ?? null,
     has_abn: extras.hasAbn ?? false,
     interpretation: order.interpretation,
-    has_missing_results: null,
+    has_missing_results: hasMissingResults(world, order),
     expected_result_by_date: null,
     worst_case_result_by_date: null,
     origin: order.origin,

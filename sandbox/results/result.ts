@@ -34,12 +34,25 @@ function expectedOf(world: World, order: Order): readonly Expected[] {
     .flatMap((marker) => marker.expected_results.map((expected) => ({ marker, expected })));
 }
 
-/** How many results are there: all but two where some are missing, the first part while the lab is at work. */
+/** Whether the simulation said so; otherwise every fourth order of several results lacks some. */
+function isIncomplete(order: Order, total: number): boolean {
+  return order.hasMissingResults ?? (order.ordinal % 4 === 1 && total > 1);
+}
+
+/** How many results are there: without two, or half, where some are missing; a first part while the lab is at work. */
 function countOf(order: Order, total: number): number {
   const step = partsOf(lastResultOf(order)?.status ?? '').step;
   if (step === 'partial_results') return Math.ceil((total * 2) / 3);
   if (step === 'redraw_available') return Math.ceil(total / 2);
-  return (order.hasMissingResults ?? order.ordinal % 4 === 1) ? Math.max(1, total - 2) : total;
+  return isIncomplete(order, total) ? Math.max(Math.floor(total / 2), total - 2) : total;
+}
+
+/** Whether expected results are missing; null before there are final ones. */
+export function hasMissingResults(world: World, order: Order): boolean | null {
+  const result = lastResultOf(order);
+  if (!result || partsOf(result.status).step === 'partial_results') return null;
+  const total = expectedOf(world, order).length;
+  return countOf(order, total) < total;
 }
 
 /** The first result is critical in a critical order; the first, the one after it, or every ninth, is out of range. */

@@ -295,7 +295,7 @@ describe('resendOrderEvents', () => {
 describe('simulateOrder', () => {
   const document = `mutation ($input: SimulateOrderInput!) { simulateOrder(input: $input) {
     __typename
-    ... on OrderSimulated { order { interpretation results { missing { slug } } } }
+    ... on OrderSimulated { order { interpretation hasMissingResults results { missing { slug } } } }
     ... on InputRejected { issues { path code message } }
   } }`;
 
@@ -316,6 +316,7 @@ describe('simulateOrder', () => {
     });
     expect(order.interpretation).toBe('CRITICAL');
     expect(order.results.missing.length > 0).toBe(hasMissingResults);
+    expect(order.hasMissingResults).toBe(hasMissingResults);
   });
 
   test('sends them in the words of the service, and no body where there are none', async () => {

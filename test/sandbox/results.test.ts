@@ -141,6 +141,56 @@ test('Some completed orders lack results and say why; partial ones say nothing y
   });
 });
 
+test('An order says whether results are missing, once there are final ones', async () => {
+  await using service = openSandbox();
+  const seen = new Set<unknown>();
+  for (const { orderId } of service.sandbox.orders()) {
+    const missing = (await read(service, orderId)).body.missing_results ?? null;
+    const order = await service.ask<{ has_missing_results: unknown }>('GET', `/v3/order/${orderId}`);
+    const expected = missing === null ? null : missing.length > 0;
+    expect(order.body.has_missing_results).toBe(expected);
+    seen.add(expected);
+  }
+  expect(seen).toEqual(new Set([null, true, false]));
+});
+
+/** A walk-in order of a single marker. */
+const oneMarker = {
+  order_set: { add_on: { marker_ids: [27_001] } },
+  collection_method: 'walk_in_test',
+  patient_details: {
+    first_name: 'Avery',
+    last_name: 'Sample',
+    dob: '1988-04-12',
+    gender: 'female',
+    phone_number: '+16025550100',
+    email: 'avery.sample@example.com',
+  },
+  patient_address: {
+    first_line: '100 Example Street',
+    city: 'Phoenix',
+    state: 'AZ',
+    zip: '85004',
+    country: 'US',
+  },
+};
+
+test.each([true, false])(
+  'Of one marker the result is missing where the simulation says so: %s',
+  async (isMissing) => {
+    await using service = openSandbox();
+    const { body } = await service.ask<{ order: { id: string } }>('POST', '/v3/order', {
+      user_id: at(service.sandbox.users(), 0).userId,
+      ...oneMarker,
+    });
+    const path = `/v3/order/${body.order.id}`;
+    const flags = { has_missing_results: isMissing };
+    await service.ask('POST', `${path}/test?final_status=completed.walk_in_test.completed`, flags);
+    expect((await service.ask('GET', path)).body).toMatchObject(flags);
+    expect((await read(service, body.order.id)).body.missing_results).toHaveLength(isMissing ? 1 : 0);
+  },
+);
+
 test('The metadata alone equals the metadata in the results', async () => {
   await using service = openSandbox();
   const { orderId } = at(service.sandbox.orders(), 0);
