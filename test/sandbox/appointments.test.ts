@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { apiKey, at, openReceiver, openSandbox } from './support.ts';
+import { apiKey, at, openReceiver, openSandbox, patient } from './support.ts';
 
 type Open = ReturnType<typeof openSandbox>;
 
@@ -369,6 +369,27 @@ test('Centers are found within the radius, by lab and by what they can do', asyn
   expect((await count('zip_code=85004&lab_id=7'))[0]).toBe(404);
   expect((await count('zip_code=85004&lab_id=6&radius=11'))[0]).toBe(422);
   expect((await count('zip_code=850&lab_id=6'))[0]).toBe(422);
+});
+
+test('An order of a set has the centers of its lab', async () => {
+  await using service = openSandbox();
+  const ofMethod = service.sandbox.labTests().filter(({ method }) => method === 'walk_in_test');
+  const centersOf = async (more: object) => {
+    const { body } = await service.ask<{ order: { id: string } }>('POST', '/v3/order', {
+      user_id: at(service.sandbox.users(), 0).userId,
+      ...patient,
+      ...more,
+    });
+    return service.ask('GET', `/v3/order/${body.order.id}/psc/info`);
+  };
+  const labTestIds = ofMethod.slice(0, 1).map(({ labTestId }) => labTestId);
+  const alone = await centersOf({ order_set: { lab_test_ids: labTestIds } });
+  const withMarker = await centersOf({
+    order_set: { lab_test_ids: labTestIds, add_on: { marker_ids: [27_050] } },
+    collection_method: 'walk_in_test',
+  });
+  expect(alone.status).toBe(200);
+  expect(withMarker).toEqual(alone);
 });
 
 test('Center slots need codes or a zip code, and none at all is 404', async () => {

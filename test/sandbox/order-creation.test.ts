@@ -1,27 +1,17 @@
 import { describe, expect, test } from 'vitest';
 import { createLabAccounts } from '../../sandbox/world/lab-accounts.ts';
-import { at, type OpenSandbox, openReceiver, openSandbox, requestTo, statusesOf } from './support.ts';
+import {
+  at,
+  type OpenSandbox,
+  openReceiver,
+  openSandbox,
+  patient,
+  requestTo,
+  statusesOf,
+} from './support.ts';
 
 const [open, delegated, pending] = createLabAccounts(1);
 const physician = { first_name: 'Robin', last_name: 'Careful', npi: '1234567890' };
-const patient = {
-  patient_details: {
-    first_name: 'Avery',
-    last_name: 'Sample',
-    dob: '1988-04-12',
-    gender: 'female',
-    phone_number: '+16025550100',
-    email: 'avery.sample@example.com',
-  },
-  patient_address: {
-    first_line: '100 Example Street',
-    city: 'Phoenix',
-    state: 'AZ',
-    zip: '85004',
-    country: 'US',
-    access_notes: 'Blue door.',
-  },
-};
 
 const testsOf = ({ sandbox }: OpenSandbox, method: string) =>
   sandbox

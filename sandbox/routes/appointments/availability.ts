@@ -16,7 +16,7 @@ import { refuse } from '../../http/refusal.ts';
 import { requireOrder } from '../../http/require.ts';
 import { readBody, readQuery, readUuid, repeated } from '../../http/validation.ts';
 import type { SandboxEnv, Service } from '../../service.ts';
-import { findLabTest } from '../../world/world.ts';
+import { labTestOf } from '../../world/world.ts';
 import { visitAddress } from './appointments.ts';
 
 /** Five digits (public service). */
@@ -185,9 +185,8 @@ function addCenterRoutes(routes: Hono<SandboxEnv>, service: Service): void {
     const order = requireOrder(world, readUuid(c, 'order_id'));
     const query = readQuery(c, searchQuery.pick({ radius: true, capabilities: true }));
     if (order.method !== 'walk_in_test') throw refuse(404, 'No patient service centers for this order');
-    const labTest = findLabTest(world, order.labTestId);
     const zip_code = visitAddressOf(order).zip_code;
-    return c.json(search({ ...query, zip_code, lab_id: labTest?.labId ?? 0 }));
+    return c.json(search({ ...query, zip_code, lab_id: labTestOf(world, order)?.labId ?? 0 }));
   });
 
   routes.post('/v3/order/psc/appointment/availability', (c) => {
