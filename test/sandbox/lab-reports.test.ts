@@ -63,6 +63,17 @@ test('A report is started when it is uploaded, and completed with results later;
   ]);
 });
 
+test('No report shows a negative concentration', async () => {
+  await using service = openSandbox();
+  const uploaded: Job[] = [];
+  for (let index = 0; index < 60; index += 1) uploaded.push((await upload(service, [pdf])).body);
+  await service.sandbox.webhooks.settled();
+  const done = await Promise.all(uploaded.map(({ id }) => read(service, id)));
+  const values = done.flatMap(({ body }) => body.data?.results ?? []).map(({ value }) => Number(value));
+  expect(values).toHaveLength(360);
+  expect(values.filter((value) => !(value >= 0))).toEqual([]);
+});
+
 test('A report that a person is to review is completed first and reviewed then', async () => {
   await using service = openSandbox({ speed: 40 });
   await using receiver = await openReceiver();

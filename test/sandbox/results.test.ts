@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
-import { apiKey, at, type OpenSandbox, openSandbox } from './support.ts';
+import { measure } from '../../sandbox/results/measure.ts';
+import { biomarkers } from '../../sandbox/world/biomarkers.ts';
+import { apiKey, at, type OpenSandbox, openSandbox, patient } from './support.ts';
 
 interface Result {
   readonly name: string;
@@ -158,21 +160,7 @@ test('An order says whether results are missing, once there are final ones', asy
 const oneMarker = {
   order_set: { add_on: { marker_ids: [27_001] } },
   collection_method: 'walk_in_test',
-  patient_details: {
-    first_name: 'Avery',
-    last_name: 'Sample',
-    dob: '1988-04-12',
-    gender: 'female',
-    phone_number: '+16025550100',
-    email: 'avery.sample@example.com',
-  },
-  patient_address: {
-    first_line: '100 Example Street',
-    city: 'Phoenix',
-    state: 'AZ',
-    zip: '85004',
-    country: 'US',
-  },
+  ...patient,
 };
 
 test.each([true, false])(
@@ -220,3 +208,13 @@ test.each(['/result', '/result/metadata', '/result/pdf', '/requisition/pdf'])(
     expect((await service.ask('GET', `/v3/order/not-a-uuid${path}`)).status).toBe(422);
   },
 );
+
+test.each(biomarkers)('An abnormal %s is out of its range and not negative', (_name, loinc) => {
+  for (let ordinal = 0; ordinal < 200; ordinal += 1) {
+    for (const gender of ['female', 'male']) {
+      const measured = measure({ seed: 1, ordinal, loinc, gender, interpretation: 'abnormal' });
+      expect(measured.isAbove || measured.isBelow).toBe(true);
+      expect(measured.value).toBeGreaterThanOrEqual(0);
+    }
+  }
+});
