@@ -163,6 +163,10 @@ function applyStep(world: World, order: Order, event: EventToAppend): void {
     case 'completed':
       order.interpretation = event.interpretation ?? 'normal';
       order.hasMissingResults = event.hasMissingResults;
+      break;
+    case 'corrected':
+      order.interpretation = event.interpretation ?? order.interpretation;
+      order.hasMissingResults = event.hasMissingResults ?? order.hasMissingResults;
   }
 }
 

@@ -168,6 +168,39 @@ test('Only a completed order is corrected, and nothing goes back', async () => {
   expect(await simulate(done, 'completed.testkit.corrected')).toBe(200);
 });
 
+test.each([
+  [
+    { interpretation: 'critical', has_missing_results: true },
+    ['labtest.order.updated', 'labtest.result.critical'],
+  ],
+  [{ interpretation: 'normal', has_missing_results: false }, ['labtest.order.updated']],
+])('A correction changes the results as %s says', async (flags, types) => {
+  await using service = openSandbox();
+  const orderId = seededOrder(service, 'received.walk_in_test.ordered');
+  const simulate = (step: string, body: object) =>
+    service.ask('POST', `/v3/order/${orderId}/test?final_status=completed.walk_in_test.${step}`, body);
+  const isCritical = flags.interpretation === 'critical';
+  const before = {
+    interpretation: isCritical ? 'normal' : 'critical',
+    has_missing_results: !flags.has_missing_results,
+  };
+  await simulate('completed', before);
+  const sent = service.sandbox.webhooks.sent.length;
+  await simulate('corrected', flags);
+  expect((await service.ask('GET', `/v3/order/${orderId}`)).body).toMatchObject(flags);
+  expect(service.sandbox.webhooks.sent.slice(sent).map(({ eventType }) => eventType)).toEqual(types);
+});
+
+test('A correction that says nothing leaves the results as they were', async () => {
+  await using service = openSandbox();
+  const orderId = seededOrder(service, 'received.walk_in_test.ordered');
+  const flags = { interpretation: 'abnormal', has_missing_results: true };
+  const path = `/v3/order/${orderId}/test?final_status=completed.walk_in_test`;
+  await service.ask('POST', `${path}.completed`, flags);
+  await service.ask('POST', `${path}.corrected`);
+  expect((await service.ask('GET', `/v3/order/${orderId}`)).body).toMatchObject(flags);
+});
+
 test('An unknown final status is 422 and lists those there are', async () => {
   await using service = openSandbox();
   const orderId = seededOrder(service, 'received.walk_in_test.ordered');
