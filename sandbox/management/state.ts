@@ -174,14 +174,13 @@ function createTeam(seed: number, ordinal: number, { name, region }: Pick<Team, 
   };
 }
 
-/** An org with two teams: the first is the team of the world, the second lies in the other region. */
+/** An org with two teams: the first is the team of the world and takes partial results, the second lies in the other region. */
 export function createManagement(seed: number): ManagementState {
+  const home = createTeam(seed, 0, { name: 'Example Health, United States', region: homeRegion });
+  home.settings[homeEnvironment] = { ...usualSettings, partial_webhooks_enabled: true };
   return {
     org: { id: seededUuid(seed, 'org', 0), name: 'Example Health' },
-    teams: [
-      createTeam(seed, 0, { name: 'Example Health, United States', region: homeRegion }),
-      createTeam(seed, 1, { name: 'Example Health, Europe', region: 'eu' }),
-    ],
+    teams: [home, createTeam(seed, 1, { name: 'Example Health, Europe', region: 'eu' })],
     keys: [],
     teamApiKeys: [],
     accessTokens: [],

@@ -1,3 +1,4 @@
+import { homeEnvironment } from '../management/state.ts';
 import { currentStatus, type Order } from '../orders/order.ts';
 import { presentOrder } from '../orders/present.ts';
 import { partsOf } from '../orders/states.ts';
@@ -17,7 +18,7 @@ export interface EventSubject {
 export interface Announcer {
   /** Sends an event of any type, known or unknown, and returns its message id. */
   readonly send: (eventType: string, payload: unknown, subject: EventSubject) => string;
-  /** Sends the webhooks of the order's last event. */
+  /** Sends the webhooks of the order's last event; none for a partial result that the team does not want. */
   readonly announce: (order: Order) => void;
 }
 
@@ -51,6 +52,7 @@ export function createAnnouncer({ world, sender, save }: AnnouncerParts): Announ
 
   function announce(order: Order): void {
     const { stage, step } = partsOf(currentStatus(order));
+    if (step === 'partial_results' && !wantsPartialResults(world)) return;
     const subject = { userId: order.userId, orderId: order.id };
     const isFirst = step === 'ordered' || order.events.length === 1;
     const eventType = isFirst ? 'labtest.order.created' : 'labtest.order.updated';
@@ -61,6 +63,12 @@ export function createAnnouncer({ world, sender, save }: AnnouncerParts): Announ
   }
 
   return { send, announce };
+}
+
+/** Webhooks of partial results are a setting of the team (specification: Events). */
+function wantsPartialResults({ state, teamId }: World): boolean {
+  const home = state.management.teams.find(({ id }) => id === teamId);
+  return home?.settings[homeEnvironment].partial_webhooks_enabled ?? false;
 }
 
 /** No values: the receiver reads the result itself (public service: labtest.result.critical). */

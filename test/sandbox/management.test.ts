@@ -311,3 +311,21 @@ test('Every operation refuses a request without a key, and an id that is none', 
     expect([route, open.status]).toEqual([route, 422]);
   }
 });
+
+test('A partial result is announced where the team wants it, as the first team does until it is changed', async () => {
+  await using own = openManaged();
+  const orderAt = (step: string) =>
+    own.sandbox.orders().find(({ status }) => status === `received.walk_in_test.${step}`)?.orderId;
+  const messagesOf = async (orderId = '') => {
+    const before = own.sandbox.webhooks.sent.length;
+    const query = 'final_status=sample_with_lab.walk_in_test.partial_results';
+    await own.ask('POST', `/v3/order/${orderId}/test?${query}`);
+    return own.sandbox.webhooks.sent.length - before;
+  };
+  const path = `/team/${own.sandbox.teamId}`;
+  const shown = await own.manage('GET', `${path}?include_environment=sandbox`);
+  expect(shown.body.sandbox.partial_webhooks_enabled).toBe(true);
+  expect(await messagesOf(orderAt('ordered'))).toBe(4);
+  await own.manage('PATCH', path, { body: { sandbox: { partial_webhooks_enabled: false } } });
+  expect(await messagesOf(orderAt('requisition_created'))).toBe(2);
+});
