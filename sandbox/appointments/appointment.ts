@@ -40,11 +40,10 @@ interface NewAppointment {
   readonly notes: string | null;
 }
 
-/** An appointment without time and events, put into the world. */
-export function addAppointment(world: World, order: Order, from: NewAppointment): Appointment {
-  const { appointments, seed } = world.state;
-  const appointment: Appointment = {
-    id: seededUuid(seed, 'appointment', appointments.length),
+/** An appointment without time and events. */
+function createAppointment(id: string, order: Order, from: NewAppointment): Appointment {
+  return {
+    id,
     orderId: order.id,
     userId: order.userId,
     type: from.type,
@@ -56,6 +55,13 @@ export function addAppointment(world: World, order: Order, from: NewAppointment)
     notes: from.notes,
     events: [],
   };
+}
+
+/** An appointment without time and events, put into the world. */
+export function addAppointment({ state }: World, order: Order, from: NewAppointment): Appointment {
+  const { appointments, seed } = state;
+  const id = seededUuid(seed, 'appointment', appointments.length);
+  const appointment = createAppointment(id, order, from);
   appointments.push(appointment);
   return appointment;
 }
@@ -120,21 +126,27 @@ function formatTime(timeMs: number | null): string | null {
 const dayMs = 86_400_000;
 const hourMs = 3_600_000;
 
+/** The fields of an appointment that nobody booked. */
+function unbooked(order: Order, type: AppointmentType): NewAppointment {
+  const address = visitAddressOf(order);
+  const provider = type === 'phlebotomy' ? 'getlabs' : 'quest';
+  return { type, provider, place: homePlaceOf(address.zip_code), address, notes: null };
+}
+
+/** An appointment that the order could have; the world does not contain it. */
+export function sampleAppointment({ state }: World, order: Order, at: number): Appointment {
+  const id = seededUuid(state.seed, 'sample-appointment', order.ordinal);
+  const type = appointmentTypeOf(order.method) ?? 'phlebotomy';
+  const appointment = createAppointment(id, order, unbooked(order, type));
+  schedule(appointment, at);
+  return appointment;
+}
+
 /** The active appointment of an order, created where a simulation or the seed skipped its booking. */
 function ensureAppointment(world: World, order: Order): Appointment | undefined {
   const type = appointmentTypeOf(order.method);
   if (type === undefined) return undefined;
-  const address = visitAddressOf(order);
-  return (
-    activeAppointment(world, order) ??
-    addAppointment(world, order, {
-      type,
-      provider: type === 'phlebotomy' ? 'getlabs' : 'quest',
-      place: homePlaceOf(address.zip_code),
-      address,
-      notes: null,
-    })
-  );
+  return activeAppointment(world, order) ?? addAppointment(world, order, unbooked(order, type));
 }
 
 function schedule(appointment: Appointment, at: number): void {

@@ -22,8 +22,14 @@ function readFailure(files: readonly Buffer[]): FailureReason | null {
 /** Adds a started job to the world. */
 export function startJob({ state }: World, from: NewJob): LabReportJob {
   const ordinal = state.labReports.length;
-  const job: LabReportJob = {
-    id: seededUuid(state.seed, 'lab-report', ordinal),
+  const job = createJob(seededUuid(state.seed, 'lab-report', ordinal), ordinal, from);
+  state.labReports.push(job);
+  return job;
+}
+
+function createJob(id: string, ordinal: number, from: NewJob): LabReportJob {
+  return {
+    id,
     ordinal,
     userId: from.userId,
     status: 'started',
@@ -32,8 +38,12 @@ export function startJob({ state }: World, from: NewJob): LabReportJob {
     isReviewed: false,
     createdAt: from.createdAt,
   };
-  state.labReports.push(job);
-  return job;
+}
+
+/** A started job that the user could have; the world does not contain it. */
+export function sampleJob({ state }: World, userId: string, createdAt: number): LabReportJob {
+  const id = seededUuid(state.seed, `sample-lab-report ${userId}`, 0);
+  return createJob(id, 0, { userId, needsHumanReview: false, createdAt, files: [] });
 }
 
 /** The job with this id, if there is one. */

@@ -44,7 +44,7 @@ function ruleOf({ isPattern, path, ...rest }: z.output<typeof faultBody>): Fault
 
 const eventBody = z.object({
   event_type: z.string().min(1).max(200),
-  user_id: z.guid().exactOptional(),
+  user_id: z.guid().toLowerCase().exactOptional(),
   order_id: z.guid().exactOptional(),
   /** Replaces fields of the sample, at any depth. */
   data: z.record(z.string(), z.unknown()).exactOptional(),

@@ -1,11 +1,5 @@
-import {
-  addAppointment,
-  latestAppointment,
-  presentAppointment,
-  visitAddressOf,
-} from '../appointments/appointment.ts';
-import { homePlaceOf } from '../appointments/places.ts';
-import { presentJob, startJob } from '../lab-reports/job.ts';
+import { latestAppointment, presentAppointment, sampleAppointment } from '../appointments/appointment.ts';
+import { presentJob, sampleJob } from '../lab-reports/job.ts';
 import type { Order } from '../orders/order.ts';
 import { presentOrder } from '../orders/present.ts';
 import { examplesOf } from '../wearables/examples.ts';
@@ -40,7 +34,7 @@ export function sampleOf(eventType: string, subject: SampleSubject): unknown {
   const { world, user, order, now } = subject;
   const [, dataOf] = ofOrder.find(([prefix]) => eventType.startsWith(prefix)) ?? [];
   if (dataOf !== undefined) return order === null ? null : dataOf(order, subject);
-  if (eventType.startsWith('lab_report.parsing_job.')) return jobOf(subject);
+  if (eventType.startsWith('lab_report.parsing_job.')) return jobOf(eventType, subject);
   const examples = examplesOf(world, user, now);
   const resource = /^daily\.data\.(\w+)\./.exec(eventType)?.[1];
   const family = eventType.startsWith('historical.data.') ? 'historical.data.activity.created' : eventType;
@@ -52,25 +46,16 @@ export function sampleOf(eventType: string, subject: SampleSubject): unknown {
     : examples.find((example) => example.eventType === 'daily.data.steps.created')?.data;
 }
 
-function appointmentOf(order: Order, { world }: SampleSubject): unknown {
-  return presentAppointment(world, latestAppointment(world, order) ?? newAppointment(world, order));
+function appointmentOf(order: Order, { world, now }: SampleSubject): unknown {
+  return presentAppointment(world, latestAppointment(world, order) ?? sampleAppointment(world, order, now));
 }
 
-function newAppointment(world: World, order: Order) {
-  const address = visitAddressOf(order);
-  const place = homePlaceOf(address.zip_code);
-  return addAppointment(world, order, {
-    type: 'phlebotomy',
-    provider: 'getlabs',
-    place,
-    address,
-    notes: null,
-  });
-}
-
-function jobOf({ world, user, now }: SampleSubject): unknown {
+/** A job is started when it is created, and at its end in an update. */
+function jobOf(eventType: string, { world, user, now }: SampleSubject): unknown {
   const known = world.state.labReports.findLast(({ userId }) => userId === user.id);
-  const job =
-    known ?? startJob(world, { userId: user.id, needsHumanReview: false, createdAt: now, files: [] });
-  return presentJob(world, job);
+  const job = known ?? sampleJob(world, user.id, now);
+  if (eventType.endsWith('.created')) {
+    return presentJob(world, { ...job, status: 'started', isReviewed: false });
+  }
+  return presentJob(world, { ...job, status: job.willFail === null ? 'completed' : 'failed' });
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { at, openReceiver, openSandbox } from './support.ts';
+import { at, type OpenSandbox, openReceiver, openSandbox } from './support.ts';
 
 /** One of each family of the specification (part Events). */
 const families: readonly (readonly [eventType: string, field: string])[] = [
@@ -74,4 +74,63 @@ test('The control knows its users and orders', async () => {
     { event_type, order_id: crypto.randomUUID() },
   ].map(async (body) => (await service.ask('POST', '/sandbox/events', body)).status);
   expect(await Promise.all(statuses)).toEqual([422, 404, 404]);
+});
+
+/** The data of an event that is sent about the order or the user. */
+async function sampleOf(service: OpenSandbox, body: object): Promise<Readonly<Record<string, unknown>>> {
+  await using receiver = await openReceiver();
+  service.sandbox.webhooks.register(receiver.url);
+  expect((await service.ask('POST', '/sandbox/events', body)).status).toBe(200);
+  await service.sandbox.webhooks.settled();
+  return at(receiver.received, 0).body.data;
+}
+
+test('The appointment of an event is of the kind of its order, and does not stand in the way of a real one', async () => {
+  await using service = openSandbox();
+  const { orderId: order_id } = at(
+    service.sandbox.orders().filter(({ status }) => status === 'received.walk_in_test.requisition_created'),
+    0,
+  );
+  const sample = await sampleOf(service, { event_type: 'labtest.appointment.created', order_id });
+  expect(sample).toMatchObject({
+    order_id,
+    type: 'patient_service_center',
+    status: 'confirmed',
+    events: [{ status: 'scheduled' }],
+  });
+  const path = `/v3/order/${order_id}/psc/appointment`;
+  expect((await service.ask('GET', path)).status).toBe(404);
+  const slots = await service.ask<{ slots: { slots: { booking_key: string }[] }[] }>(
+    'POST',
+    '/v3/order/psc/appointment/availability?lab=quest&zip_code=85004',
+  );
+  const { booking_key } = at(
+    slots.body.slots.flatMap((day) => day.slots),
+    0,
+  );
+  const booked = await service.ask<{ id: string }>('POST', `${path}/book`, { booking_key });
+  expect(booked.status).toBe(200);
+  expect(booked.body.id).not.toBe(sample.id);
+});
+
+test('The parsing job of an event is as far as its type says, and only there', async () => {
+  await using service = openSandbox();
+  const user_id = at(service.sandbox.users(), 0).userId;
+  const updated = await sampleOf(service, { event_type: 'lab_report.parsing_job.updated', user_id });
+  const created = await sampleOf(service, { event_type: 'lab_report.parsing_job.created', user_id });
+  expect([updated, created]).toMatchObject([
+    { status: 'completed', data: { results: expect.any(Array) } },
+    { status: 'started', data: null },
+  ]);
+  expect((await service.ask('GET', `/lab_report/v1/parser/job/${updated.id}`)).status).toBe(404);
+});
+
+test('The id of a user is written in any case', async () => {
+  await using service = openSandbox();
+  const { userId } = at(service.sandbox.orders(), 0);
+  const body = { event_type: 'labtest.order.updated', user_id: userId.toUpperCase() };
+  expect(await service.ask('POST', '/sandbox/events', body)).toMatchObject({
+    status: 200,
+    body: { user_id: userId, order_id: expect.any(String) },
+  });
 });
