@@ -9,6 +9,8 @@ interface Lifecycle {
   /** The next status on the success path after a status that is not on it. */
   readonly returns: ReadonlyMap<string, string>;
   readonly cancellable: ReadonlySet<string>;
+  /** The statuses before each one that is beside the success path; an end in failure may come at any time. */
+  readonly besides: Readonly<Record<string, readonly string[]>>;
 }
 
 const everywhere = {
@@ -60,6 +62,12 @@ const testkit: Lifecycle = {
     ['sample_with_lab.lab_processing_blocked', 'completed.completed'],
   ]),
   cancellable: new Set([...everywhere.received, 'received.awaiting_registration', 'received.registered']),
+  besides: {
+    'collecting_sample.problem_in_transit_customer': kitShipping,
+    'collecting_sample.problem_in_transit_lab': ['collecting_sample.transit_lab'],
+    'sample_with_lab.lab_processing_blocked': ['sample_with_lab.delivered_to_lab'],
+    'completed.corrected': ['completed.completed'],
+  },
 };
 
 /** An unregistered kit is sent out first and registered by the patient: its stage goes back to `received`. */
@@ -103,6 +111,15 @@ function drawnBy(
       ['sample_with_lab.partial_results', 'completed.completed'],
     ]),
     cancellable: new Set([...everywhere.received, ...draw]),
+    besides: {
+      'collecting_sample.appointment_cancelled': [pending, scheduled],
+      'collecting_sample.redraw_available': [...everywhere.appointments, 'sample_with_lab.partial_results'],
+      'sample_with_lab.partial_results': [
+        'sample_with_lab.draw_completed',
+        'collecting_sample.draw_completed',
+      ],
+      'completed.corrected': ['completed.completed'],
+    },
   };
 }
 
@@ -171,6 +188,18 @@ export function remainingPath(kind: OrderKind, status: string): readonly string[
   if (position >= 0) return path.slice(position + 1);
   const next = lifecycleOf(kind).returns.get(stageAndStepOf(status));
   return next === undefined ? [] : path.slice(path.indexOf(statusOf(kind.method, next)));
+}
+
+/**
+ * Whether an order may leave its success path for this status, or come back from its end to be corrected
+ * (public service: the diagrams of the lifecycles; failures at any time: observed).
+ */
+export function canLeavePath(kind: OrderKind, from: string, to: string): boolean {
+  const [before, after] = [stageAndStepOf(from), stageAndStepOf(to)];
+  if (after === 'cancelled.cancelled') return isCancellable(kind, from);
+  const { besides } = lifecycleOf(kind);
+  const isEnd = /^(failed|cancelled)\./.test(after);
+  return isEnd ? remainingPath(kind, from).length > 0 : (besides[after]?.includes(before) ?? false);
 }
 
 /** Whether an order at this status may still be cancelled (public service: the cancel guide). */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { allStatuses } from '../../sandbox/orders/states.ts';
-import { at, type OpenSandbox, openSandbox, shippingDetails } from './support.ts';
+import { at, type OpenSandbox, openSandbox, patient, shippingDetails } from './support.ts';
 
 interface Order {
   readonly id: string;
@@ -166,6 +166,70 @@ test('Only a completed order is corrected, and nothing goes back', async () => {
   expect(await simulate(open, 'completed.walk_in_test.completed')).toBe(400);
   expect(await simulate(done, 'failed.testkit.lost')).toBe(400);
   expect(await simulate(done, 'completed.testkit.corrected')).toBe(200);
+});
+
+/** Places an order of the first test of a method and moves it to a status. */
+async function orderAt({ sandbox, ask }: OpenSandbox, status: string): Promise<string> {
+  const [, method] = status.split('.');
+  const { body } = await ask<{ order: Order }>('POST', '/v3/order', {
+    user_id: at(sandbox.users(), 0).userId,
+    order_set: {
+      lab_test_ids: [sandbox.labTests().find((each) => each.method === method)?.labTestId],
+    },
+    ...patient,
+  });
+  await ask('POST', `/v3/order/${body.order.id}/test?final_status=${status}`);
+  return body.order.id;
+}
+
+test.each([
+  ['received.testkit.ordered', 'received.testkit.awaiting_registration', 400],
+  ['received.testkit.ordered', 'received.testkit.registered', 400],
+  ['received.testkit.ordered', 'received.testkit.requisition_bypassed', 400],
+  ['received.testkit.ordered', 'completed.testkit.corrected', 400],
+  ['sample_with_lab.testkit.delivered_to_lab', 'received.testkit.requisition_bypassed', 400],
+  ['sample_with_lab.testkit.delivered_to_lab', 'collecting_sample.testkit.problem_in_transit_customer', 400],
+  ['sample_with_lab.testkit.delivered_to_lab', 'sample_with_lab.testkit.lab_processing_blocked', 200],
+  ['collecting_sample.testkit.transit_lab', 'sample_with_lab.testkit.lab_processing_blocked', 400],
+  ['collecting_sample.testkit.transit_lab', 'collecting_sample.testkit.problem_in_transit_lab', 200],
+  ['collecting_sample.testkit.transit_customer', 'cancelled.testkit.cancelled', 400],
+  ['received.testkit.requisition_created', 'cancelled.testkit.cancelled', 200],
+  ['collecting_sample.testkit.transit_customer', 'failed.testkit.lost', 200],
+  ['sample_with_lab.walk_in_test.partial_results', 'cancelled.walk_in_test.cancelled', 400],
+  [
+    'sample_with_lab.walk_in_test.partial_results',
+    'collecting_sample.walk_in_test.appointment_cancelled',
+    400,
+  ],
+  ['sample_with_lab.walk_in_test.partial_results', 'collecting_sample.walk_in_test.redraw_available', 200],
+  ['received.walk_in_test.ordered', 'collecting_sample.walk_in_test.redraw_available', 400],
+  ['collecting_sample.walk_in_test.appointment_scheduled', 'cancelled.walk_in_test.cancelled', 200],
+  [
+    'collecting_sample.at_home_phlebotomy.appointment_scheduled',
+    'collecting_sample.at_home_phlebotomy.appointment_cancelled',
+    200,
+  ],
+  [
+    'received.at_home_phlebotomy.requisition_created',
+    'sample_with_lab.at_home_phlebotomy.partial_results',
+    400,
+  ],
+  [
+    'collecting_sample.at_home_phlebotomy.draw_completed',
+    'sample_with_lab.at_home_phlebotomy.partial_results',
+    200,
+  ],
+  [
+    'sample_with_lab.on_site_collection.draw_completed',
+    'sample_with_lab.on_site_collection.partial_results',
+    200,
+  ],
+])('From %s a simulation to %s is %i', async (from, to, status) => {
+  await using service = openSandbox();
+  const orderId = await orderAt(service, from);
+  expect((await service.ask('POST', `/v3/order/${orderId}/test?final_status=${to}`)).status).toBe(status);
+  const { body } = await service.ask('GET', `/v3/order/${orderId}`);
+  expect(body).toMatchObject({ last_event: { status: status === 200 ? to : from } });
 });
 
 test.each([

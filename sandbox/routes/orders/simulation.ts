@@ -6,7 +6,7 @@ import { requireOrder } from '../../http/require.ts';
 import { readBody, readQuery, readUuid } from '../../http/validation.ts';
 import { currentStatus, type Order } from '../../orders/order.ts';
 import { advance } from '../../orders/progress.ts';
-import { allStatuses, isStatusOfMethod, partsOf, remainingPath, successPathOf } from '../../orders/states.ts';
+import { allStatuses, canLeavePath, isStatusOfMethod, partsOf, remainingPath } from '../../orders/states.ts';
 import type { SandboxEnv, Service } from '../../service.ts';
 
 const simulationQuery = z.object({
@@ -45,9 +45,9 @@ function planSteps(order: Order, finalStatus: string | undefined): readonly stri
   }
   const position = remaining.indexOf(finalStatus);
   if (position >= 0) return remaining.slice(0, position + 1);
-  const isCorrection = partsOf(finalStatus).step === 'corrected' && partsOf(current).step === 'completed';
-  const isBeside = remaining.length > 0 && !successPathOf(order).includes(finalStatus);
-  if (!isBeside && !isCorrection) throw refuse(400, `The order is at ${current}, beyond ${finalStatus}.`);
+  if (!canLeavePath(order, current, finalStatus)) {
+    throw refuse(400, `The order cannot go from ${current} to ${finalStatus}.`);
+  }
   return [finalStatus];
 }
 
