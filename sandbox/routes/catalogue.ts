@@ -11,6 +11,7 @@ import {
   readCursor,
   readQuery,
   readUuid,
+  repeated,
   rowsFrom,
 } from '../http/validation.ts';
 import { collectionMethod, orderSet } from '../orders/order-set.ts';
@@ -33,8 +34,10 @@ const orderSetBody = orderSet.extend(ofAccount);
 const markerQuery = z.object({
   ...pageQuery,
   ...ofAccount,
+  lab_id: repeated(z.coerce.number().int()),
   lab_slug: z.string().optional(),
   name: z.string().default(''),
+  a_la_carte_enabled: z.stringbool().optional(),
 });
 
 /** Whether the lab is that of the account; any lab where none is named, and none for an unknown account. */
@@ -68,10 +71,13 @@ function markersOfSet(world: World, body: z.output<typeof orderSetBody>): readon
 }
 
 function markersOfQuery(world: World, query: z.output<typeof markerQuery>): readonly Marker[] {
-  const { lab_slug, name, lab_account_id } = query;
+  const { lab_slug, name, lab_account_id, a_la_carte_enabled: alone } = query;
+  // The slug wins over the ids (public service).
+  const labIds = lab_slug === undefined ? query.lab_id : [labIdOf(lab_slug)];
   return world.catalogue.markers
     .filter((marker) => isOnAccount(world, lab_account_id, marker.lab_id))
-    .filter((marker) => lab_slug === undefined || marker.lab_id === labIdOf(lab_slug))
+    .filter((marker) => labIds?.includes(marker.lab_id) ?? true)
+    .filter((marker) => alone === undefined || marker.a_la_carte_enabled === alone)
     .filter((marker) => includesText(marker.name, name) || includesText(marker.provider_id, name));
 }
 
@@ -83,6 +89,10 @@ const labTestQuery = z.object({
   collection_method: collectionMethod.optional(),
   status: z.enum(['active', 'pending_approval', 'inactive']).optional(),
   name: z.string().optional(),
+  marker_ids: repeated(z.coerce.number().int()),
+  provider_ids: repeated(z.string()),
+  order_key: z.enum(['price', 'created_at', 'updated_at']).default('created_at'),
+  order_direction: z.enum(['asc', 'desc']).default('asc'),
 });
 
 function labTestsOfQuery(world: World, query: z.output<typeof labTestQuery>): readonly LabTest[] {
@@ -92,7 +102,24 @@ function labTestsOfQuery(world: World, query: z.output<typeof labTestQuery>): re
     .filter((labTest) => lab_slug === undefined || labTest.labId === labIdOf(lab_slug))
     .filter((labTest) => collection_method === undefined || labTest.method === collection_method)
     .filter(() => status === undefined || status === 'active')
-    .filter((labTest) => name === undefined || includesText(labTest.name, name));
+    .filter((labTest) => name === undefined || includesText(labTest.name, name))
+    .filter((labTest) => hasMarkers(world.catalogue, labTest, query));
+}
+
+/** Whether the lab test contains all markers that the query names. */
+function hasMarkers(catalogue: Catalogue, labTest: LabTest, query: z.output<typeof labTestQuery>): boolean {
+  const { marker_ids = [], provider_ids = [] } = query;
+  const markers = markersOf(catalogue, labTest);
+  return (
+    marker_ids.every((id) => markers.some((marker) => marker.id === id)) &&
+    provider_ids.every((id) => markers.some((marker) => marker.provider_id === id))
+  );
+}
+
+/** The catalogue is in the order of creation, and nothing in it is updated. */
+function sorted(labTests: readonly LabTest[], query: z.output<typeof labTestQuery>): readonly LabTest[] {
+  const up = query.order_key === 'price' ? labTests.toSorted((a, b) => a.price - b.price) : labTests;
+  return query.order_direction === 'asc' ? up : up.toReversed();
 }
 
 function markersOf(catalogue: Catalogue, labTest: LabTest): readonly Marker[] {
@@ -150,7 +177,7 @@ export function catalogueRoutes({ world }: Service): Hono<SandboxEnv> {
 
   routes.get('/v3/lab_test', (c) => {
     const query = readQuery(c, labTestQuery);
-    const labTests = labTestsOfQuery(world, query);
+    const labTests = sorted(labTestsOfQuery(world, query), query);
     const { rows, next } = rowsFrom(labTests, readCursor(query.next_cursor), query.lab_test_limit);
     return c.json({ data: rows.map((labTest) => withMarkers(catalogue, labTest)), next_cursor: next });
   });

@@ -29,11 +29,28 @@ describe('the order list', () => {
 
   test('takes a step and a meaning that the graph does not know yet', async () => {
     await using lab = await startLab();
+    const newer = { orders: [], total: 7, page: 1, size: 20 };
+    lab.sandbox.faults.add({
+      path: '/orders',
+      times: 1,
+      effect: { kind: 'answer', status: 200, body: JSON.stringify(newer) },
+    });
     const byStep = await ask(lab, { statuses: ['LOST'], statusesRaw: ['lost', 'on_the_moon'] });
     const byMeaning = await ask(lab, { interpretationRaw: 'unknown' });
-    expect([byStep.totalCount, byMeaning.totalCount]).toEqual([1, 0]);
+    expect([byStep.totalCount, byMeaning.totalCount]).toEqual([7, 0]);
     expect(lab.sandbox.calls[0]).toContain('status=lost&status=on_the_moon');
     expect(lab.sandbox.calls[1]).toContain('interpretation=unknown');
+  });
+
+  test('says which filter has a step that the service does not know either', async () => {
+    await using lab = await startLab();
+    const { errors } = await ask(lab, { stepsRaw: ['on_the_moon'] });
+    expect(errors).toMatchObject([
+      {
+        message: 'The service does not take what was given as filter.stepsRaw.',
+        extensions: { code: 'BAD_USER_INPUT' },
+      },
+    ]);
   });
 
   test('lists only orders with the given collection methods and interpretations', async () => {

@@ -207,3 +207,54 @@ test('The catalogue grows at its end', async () => {
   expect(all.body.markers.at(-1)).toEqual(body.markers[0]);
   expect(service.sandbox.labTests().at(-1)).toMatchObject({ labTestId, method: 'testkit' });
 });
+
+test('Markers are found by their labs and by whether they are sold alone', async () => {
+  await using service = openSandbox();
+  const all = await service.ask<MarkerPage>('GET', '/v3/lab_tests/markers?size=100');
+  const idsOf = async (query: string) => {
+    const { body } = await service.ask<MarkerPage>('GET', `/v3/lab_tests/markers?size=100&${query}`);
+    return body.markers.map(({ id }) => id);
+  };
+  const where = (isFound: (marker: MarkerPage['markers'][number]) => boolean) =>
+    all.body.markers.filter(isFound).map(({ id }) => id);
+  expect(await idsOf('lab_id=27')).toEqual(where((marker) => marker.lab_id === 27));
+  expect(await idsOf('lab_id=6&lab_id=27')).toEqual(where(() => true));
+  expect(await idsOf('lab_id=5')).toEqual([]);
+  expect(await idsOf('lab_id=5&lab_slug=specimen-labs')).toEqual(where((marker) => marker.lab_id === 6));
+  const alone = await idsOf('a_la_carte_enabled=true');
+  const together = await idsOf('a_la_carte_enabled=false');
+  expect(alone.length).toBeGreaterThan(0);
+  expect(together.length).toBeGreaterThan(0);
+  expect([...alone, ...together].toSorted()).toEqual(where(() => true).toSorted());
+});
+
+test('Lab tests are found by their markers and sorted by price', async () => {
+  await using service = openSandbox();
+  interface Page {
+    readonly data: readonly {
+      readonly id: string;
+      readonly price: number;
+      readonly markers: readonly { readonly id: number; readonly provider_id: string }[];
+    }[];
+  }
+  const ask = async (query = '') => (await service.ask<Page>('GET', `/v3/lab_test?${query}`)).body.data;
+  const all = await ask();
+  const [first, second] = at(all, 0).markers;
+  const ids = (tests: Page['data']) => tests.map(({ id }) => id);
+  const withBoth = all.filter(({ markers }) =>
+    [first, second].every((wanted) => markers.some(({ id }) => id === wanted?.id)),
+  );
+  expect(withBoth.length).toBeGreaterThan(0);
+  expect(withBoth.length).toBeLessThan(all.length);
+  expect(ids(await ask(`marker_ids=${first?.id}&marker_ids=${second?.id}`))).toEqual(ids(withBoth));
+  expect(ids(await ask(`provider_ids=${first?.provider_id}&provider_ids=${second?.provider_id}`))).toEqual(
+    ids(withBoth),
+  );
+  expect(await ask('marker_ids=99999')).toEqual([]);
+  const prices = (await ask('order_key=price&order_direction=desc')).map(({ price }) => price);
+  expect(prices).toEqual(all.map(({ price }) => price).toSorted((a, b) => b - a));
+  expect(ids(await ask('order_key=created_at&order_direction=desc'))).toEqual(ids(all).toReversed());
+  for (const query of ['order_key=name', 'order_direction=up', 'marker_ids=x']) {
+    expect([query, (await service.ask('GET', `/v3/lab_test?${query}`)).status]).toEqual([query, 422]);
+  }
+});

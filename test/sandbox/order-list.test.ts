@@ -34,6 +34,12 @@ test.each([
   ['order_type=testkit&order_type=walk_in_test', 31],
   ['interpretation=critical', 1],
   ['interpretation=abnormal', 4],
+  ['is_critical=true', 1],
+  ['is_critical=false', 47],
+  ['patient_name=blake+okereke', 5],
+  ['patient_name=zzz', 0],
+  ['shipping_recipient_name=LINDHOLM', 5],
+  ['shipping_recipient_name=zzz', 0],
   ['order_activation_types=scheduled', 0],
   ['order_activation_types=current&order_activation_types=scheduled', 48],
   ['search_input=morgan', 0],
@@ -75,7 +81,7 @@ test('The orders of one transaction are listed by its id', async () => {
   expect(listed.body.orders.map((order) => order.id)).toEqual([redraw?.orderId, parent?.orderId]);
 });
 
-test.each(['patient_name', 'last_status', 'updated_at'])(
+test.each(['patient_name', 'last_status', 'created_at'])(
   'Sorting by %s backwards turns the list round',
   async (key) => {
     await using service = openSandbox();
@@ -85,11 +91,21 @@ test.each(['patient_name', 'last_status', 'updated_at'])(
   },
 );
 
-test('The list refuses an unknown user, sort key, page size and time', async () => {
+test('The list refuses an unknown user, sort key, page size, time, status and flag', async () => {
   await using service = openSandbox();
   const unknown = await service.ask('GET', '/orders?user_id=00000000-0000-4000-8000-000000000000');
   expect(unknown).toEqual({ status: 404, body: { detail: 'User not found' } });
-  for (const query of ['order_key=size', 'size=101', 'page=0', 'start_date=yesterday', 'user_id=me']) {
+  for (const query of [
+    'order_key=size',
+    'order_key=updated_at',
+    'size=101',
+    'page=0',
+    'start_date=yesterday',
+    'user_id=me',
+    'status=bogus',
+    'status=completed&status=bogus',
+    'is_critical=perhaps',
+  ]) {
     expect([query, (await service.ask('GET', `/orders?${query}`)).status]).toEqual([query, 422]);
   }
 });

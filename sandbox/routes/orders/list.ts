@@ -5,7 +5,7 @@ import { includesText, pageOf, pageQuery, readQuery, repeated } from '../../http
 import { currentStatus, type Order } from '../../orders/order.ts';
 import { collectionMethod } from '../../orders/order-set.ts';
 import { presentOrder } from '../../orders/present.ts';
-import { partsOf } from '../../orders/states.ts';
+import { allStatuses, partsOf } from '../../orders/states.ts';
 import type { SandboxEnv, Service } from '../../service.ts';
 
 /** A time, or a date which then means this time of its day. */
@@ -22,12 +22,16 @@ function moment(timeOfDay: string) {
     .optional();
 }
 
+/** The last parts of all statuses (public service: OrderLowLevelStatus). */
+const steps = [...new Set(allStatuses.map((status) => partsOf(status).step))];
+
 const listQuery = z.object({
   ...pageQuery,
   user_id: z.guid().optional(),
   order_ids: repeated(z.guid()),
   interpretation: z.enum(['normal', 'abnormal', 'critical', 'unknown']).optional(),
-  status: repeated(z.string()),
+  is_critical: z.stringbool().optional(),
+  status: repeated(z.enum(steps)),
   order_type: repeated(collectionMethod),
   start_date: moment('00:00:00.000'),
   // A date includes its whole day here, but not in `updated_end_date` (public service).
@@ -35,9 +39,11 @@ const listQuery = z.object({
   updated_start_date: moment('00:00:00.000'),
   updated_end_date: moment('00:00:00.000'),
   search_input: z.string().optional(),
+  patient_name: z.string().optional(),
+  shipping_recipient_name: z.string().optional(),
   order_transaction_id: z.guid().optional(),
   order_activation_types: repeated(z.enum(['current', 'scheduled'])),
-  order_key: z.enum(['created_at', 'patient_name', 'last_status', 'updated_at']).default('created_at'),
+  order_key: z.enum(['created_at', 'patient_name', 'last_status']).default('created_at'),
   order_direction: z.enum(['asc', 'desc']).default('desc'),
 });
 
@@ -48,14 +54,16 @@ function nameOf(order: Order): string {
   return patientDetails ? `${patientDetails.first_name} ${patientDetails.last_name}` : '';
 }
 
-function isWithin(time: number, from: number | undefined, to: number | undefined): boolean {
-  return (from === undefined || time >= from) && (to === undefined || time <= to);
+function receiverOf({ shippingDetails }: Order): string {
+  return shippingDetails?.receiver_name ?? '';
 }
 
-function isFound(order: Order, search: string | undefined): boolean {
-  if (search === undefined) return true;
-  const receiver = order.shippingDetails?.receiver_name ?? '';
-  const texts = [nameOf(order), order.id, order.userId, order.sampleId ?? '', receiver];
+function stepOf(order: Order): string {
+  return partsOf(currentStatus(order)).step;
+}
+
+function isFound(order: Order, search: string): boolean {
+  const texts = [nameOf(order), order.id, order.userId, order.sampleId ?? '', receiverOf(order)];
   return texts.some((text) => includesText(text, search));
 }
 
@@ -65,28 +73,46 @@ function activationOf(order: Order): 'current' | 'scheduled' {
   return activateBy && Date.parse(activateBy) > Date.now() ? 'scheduled' : 'current';
 }
 
+type NotFilters = 'page' | 'size' | 'order_key' | 'order_direction';
+type Filters = Omit<ListQuery, NotFilters>;
+
+type Passes<Wanted> = (order: Order, wanted: NonNullable<Wanted>) => boolean;
+
+/** By filter, whether an order passes it. */
+const filters: { readonly [Key in keyof Required<Filters>]: Passes<Filters[Key]> } = {
+  user_id: (order, id) => order.userId === id.toLowerCase(),
+  order_ids: (order, ids) => ids.some((id) => id.toLowerCase() === order.id),
+  interpretation: (order, wanted) => order.interpretation === wanted,
+  is_critical: (order, isCritical) => (order.interpretation === 'critical') === isCritical,
+  status: (order, wanted) => wanted.includes(stepOf(order)),
+  order_type: (order, methods) => methods.includes(order.method),
+  start_date: (order, from) => order.createdAt >= from,
+  end_date: (order, to) => order.createdAt <= to,
+  updated_start_date: (order, from) => order.updatedAt >= from,
+  updated_end_date: (order, to) => order.updatedAt <= to,
+  search_input: isFound,
+  patient_name: (order, name) => includesText(nameOf(order), name),
+  shipping_recipient_name: (order, name) => includesText(receiverOf(order), name),
+  order_transaction_id: (order, id) => order.transactionId === id.toLowerCase(),
+  order_activation_types: (order, types) => types.includes(activationOf(order)),
+};
+
+function passes<Key extends keyof Filters>(order: Order, query: Filters, key: Key): boolean {
+  const wanted = query[key];
+  const filter: Passes<Filters[Key]> = filters[key];
+  return wanted === undefined || filter(order, wanted);
+}
+
+const filterNames = Object.keys(filters) as (keyof Filters)[];
+
 function isWanted(order: Order, query: ListQuery): boolean {
-  const step = partsOf(currentStatus(order)).step;
-  return (
-    (query.user_id === undefined || order.userId === query.user_id.toLowerCase()) &&
-    (query.order_ids?.some((id) => id.toLowerCase() === order.id) ?? true) &&
-    (query.interpretation === undefined || order.interpretation === query.interpretation) &&
-    (query.status?.includes(step) ?? true) &&
-    (query.order_type?.includes(order.method) ?? true) &&
-    (query.order_transaction_id === undefined ||
-      order.transactionId === query.order_transaction_id.toLowerCase()) &&
-    (query.order_activation_types?.includes(activationOf(order)) ?? true) &&
-    isWithin(order.createdAt, query.start_date, query.end_date) &&
-    isWithin(order.updatedAt, query.updated_start_date, query.updated_end_date) &&
-    isFound(order, query.search_input)
-  );
+  return filterNames.every((key) => passes(order, query, key));
 }
 
 const sortKeys: Readonly<Record<ListQuery['order_key'], (order: Order) => string | number>> = {
   created_at: (order) => order.createdAt,
-  updated_at: (order) => order.updatedAt,
   patient_name: nameOf,
-  last_status: (order) => partsOf(currentStatus(order)).step,
+  last_status: stepOf,
 };
 
 /** Orders in the wanted order; equal keys fall back to the order of creation. */
