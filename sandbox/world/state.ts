@@ -81,6 +81,20 @@ export interface LabReportJob {
   readonly createdAt: number;
 }
 
+/** A simulation with a delay, as far as it has not come. */
+export interface Simulation {
+  readonly orderId: string;
+  readonly delayMs: number;
+  /** The status in which the next step finds the order, unless something else has moved it. */
+  from: string;
+  readonly steps: {
+    readonly status: string;
+    readonly statusDetail?: string | undefined;
+    readonly interpretation?: string | undefined;
+    readonly hasMissingResults?: boolean | undefined;
+  }[];
+}
+
 /** Everything that changes and is stored in the state file. */
 export interface WorldState {
   readonly version: 1;
@@ -92,6 +106,7 @@ export interface WorldState {
   /** First answers to bookings, by idempotency key. */
   readonly bookingReplies: Record<string, unknown>;
   readonly labReports: LabReportJob[];
+  simulations: Simulation[];
   readonly portalLinks: PortalLink[];
   readonly outbox: OutgoingMessage[];
   readonly replies: IdempotencyRecord[];
@@ -111,6 +126,7 @@ export function emptyState(seed: number): WorldState {
     bookingKeys: { minted: 0, used: [] },
     bookingReplies: {},
     labReports: [],
+    simulations: [],
     portalLinks: [],
     outbox: [],
     replies: [],

@@ -319,6 +319,12 @@ describe('simulateOrder', () => {
     expect(order.hasMissingResults).toBe(hasMissingResults);
   });
 
+  test('waits a day between steps at most', async () => {
+    await using lab = await startLab();
+    const delayed = await simulate(lab, { delaySeconds: 3_000_000 });
+    expect(delayed).toMatchObject({ __typename: 'InputRejected', issues: [{ path: ['delaySeconds'] }] });
+  });
+
   test('sends them in the words of the service, and no body where there are none', async () => {
     await using service = await startMisbehavingService(json({ detail: 'No.' }, 403));
     const order = { id: crypto.randomUUID(), user_id: crypto.randomUUID(), events: [] };

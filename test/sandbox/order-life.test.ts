@@ -265,6 +265,12 @@ test('A correction that says nothing leaves the results as they were', async () 
   expect((await service.ask('GET', `/v3/order/${orderId}`)).body).toMatchObject(flags);
 });
 
+test.each(['-1', '86401', '3000000', 'soon'])('A delay of %s seconds is refused', async (delay) => {
+  await using service = openSandbox();
+  const orderId = seededOrder(service, 'received.walk_in_test.ordered');
+  expect((await service.ask('POST', `/v3/order/${orderId}/test?delay=${delay}`)).status).toBe(422);
+});
+
 test('An unknown final status is 422 and lists those there are', async () => {
   await using service = openSandbox();
   const orderId = seededOrder(service, 'received.walk_in_test.ordered');

@@ -78,6 +78,31 @@ test('A message that nobody took yet goes out after a restart, under its old id'
   expect(receiver.received).toHaveLength(1);
 });
 
+test('A slow simulation goes on after a restart, unless something else has moved its order', async () => {
+  await using folder = await temporaryFolder();
+  await using before = openSandbox({ stateFile: folder.file, speed: 1 });
+  const orders = before.sandbox
+    .orders()
+    .filter(({ status }) => status.endsWith('walk_in_test.requisition_created'));
+  const [moving, cancelled] = [at(orders, 0).orderId, at(orders, 1).orderId];
+  const query = 'final_status=completed.walk_in_test.completed&delay=86400';
+  for (const orderId of [moving, cancelled]) {
+    const path = `/v3/order/${orderId}/test?${query}`;
+    expect((await before.ask('POST', path, { interpretation: 'abnormal' })).status).toBe(200);
+  }
+  await before.ask('POST', `/v3/order/${cancelled}/cancel`);
+
+  await using after = openSandbox({ stateFile: folder.file, speed: 100_000_000 });
+  await after.sandbox.webhooks.settled();
+  expect((await after.ask('GET', `/v3/order/${moving}`)).body).toMatchObject({
+    last_event: { status: 'completed.walk_in_test.completed' },
+    interpretation: 'abnormal',
+  });
+  expect((await after.ask('GET', `/v3/order/${cancelled}`)).body).toMatchObject({
+    last_event: { status: 'cancelled.walk_in_test.cancelled' },
+  });
+});
+
 test.each(['', '{"version":1', '{"version":2}', '[]'])('A file with the text %j is damaged', async (text) => {
   await using folder = await temporaryFolder();
   const file = join(folder.file, '..', '..', 'state.json');

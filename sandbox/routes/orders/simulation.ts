@@ -8,11 +8,13 @@ import { currentStatus, type Order } from '../../orders/order.ts';
 import { advance } from '../../orders/progress.ts';
 import { allStatuses, canLeavePath, isStatusOfMethod, partsOf, remainingPath } from '../../orders/states.ts';
 import type { SandboxEnv, Service } from '../../service.ts';
+import type { Simulation } from '../../world/state.ts';
+import { findOrder } from '../../world/world.ts';
 
 const simulationQuery = z.object({
   final_status: z.enum(allStatuses).optional(),
-  /** Seconds between the steps; with it they happen after the answer. */
-  delay: z.coerce.number().min(0).default(0),
+  /** Seconds between the steps, up to a day; with it they happen after the answer. */
+  delay: z.coerce.number().min(0).max(86_400).default(0),
 });
 
 const simulationBody = z
@@ -51,32 +53,29 @@ function planSteps(order: Order, finalStatus: string | undefined): readonly stri
   return [finalStatus];
 }
 
-interface Step {
-  readonly status: string;
-  readonly statusDetail: string | undefined;
-  readonly interpretation: string | undefined;
-  readonly hasMissingResults: boolean | undefined;
-}
-
-/** Stops early when something else, such as a cancellation, has moved the order meanwhile. */
-async function advanceSlowly(
-  service: Service,
-  order: Order,
-  { steps, delayMs }: { readonly steps: readonly Step[]; readonly delayMs: number },
-): Promise<void> {
-  const { closing, save } = service;
-  for (const step of steps) {
-    const before = currentStatus(order);
-    await sleep(delayMs, undefined, { signal: closing, ref: false }).catch(() => undefined);
-    if (closing.aborted || currentStatus(order) !== before) return;
+/** Takes the steps one by one. Stops early when something else, such as a cancellation, has moved the order. */
+async function runToEnd(service: Service, simulation: Simulation): Promise<void> {
+  const { closing, save, speed, world } = service;
+  const order = findOrder(world, simulation.orderId);
+  const { steps, delayMs } = simulation;
+  for (let step = steps[0]; order && step; step = steps[0]) {
+    await sleep(delayMs / speed, undefined, { signal: closing, ref: false }).catch(() => undefined);
+    if (closing.aborted) return;
+    if (currentStatus(order) !== simulation.from) break;
+    steps.shift();
+    simulation.from = step.status;
     advance(service, order, step);
     await save();
   }
+  world.state.simulations = world.state.simulations.filter((each) => each !== simulation);
+  await save();
 }
 
 /** Simulated progress of an order (public service: simulate order, sandbox only). */
 export function simulationRoutes(service: Service): Hono<SandboxEnv> {
   const routes = new Hono<SandboxEnv>();
+  // Simulations that an earlier run left unfinished.
+  for (const simulation of service.world.state.simulations) service.track(runToEnd(service, simulation));
 
   routes.post('/v3/order/:order_id/test', async (c) => {
     const order = requireOrder(service.world, readUuid(c, 'order_id'));
@@ -89,11 +88,14 @@ export function simulationRoutes(service: Service): Hono<SandboxEnv> {
       hasMissingResults: flags?.has_missing_results ?? undefined,
     }));
     if (delay > 0) {
-      service.track(advanceSlowly(service, order, { steps, delayMs: (delay * 1000) / service.speed }));
+      const from = currentStatus(order);
+      const simulation = { orderId: order.id, delayMs: delay * 1000, from, steps };
+      service.world.state.simulations.push(simulation);
+      service.track(runToEnd(service, simulation));
     } else {
       for (const step of steps) advance(service, order, step);
-      await service.save();
     }
+    await service.save();
     return c.json('Success');
   });
 
