@@ -44,7 +44,7 @@ builder.scalarType('EventCursor', {
   },
 });
 builder.scalarType('Scope', {
-  description: `What a viewer token may allow: ${scopes.join(', ')}. New scopes may be added. launch:portal opens the portal of the whole user, also where the token is for some orders.`,
+  description: `What a viewer token may allow: ${scopes.join(', ')}. New scopes may be added. launch:portal opens the portal with everything of the user, also for a token that is limited to some orders.`,
   serialize: (scope) => scope,
   parseValue: (value) => {
     const scope = scopes.find((each) => each === value);

@@ -23,7 +23,7 @@ const portalContext = builder.enumType('PortalContext', {
     LAUNCH: { description: 'To send a user there now: lives for minutes.' },
     COMMUNICATIONS: {
       description:
-        'For e-mail or SMS: short, lives for weeks; the user may have to prove who they are. Only for gateway keys.',
+        'For e-mail or SMS: a short link that is valid for weeks; the user may have to prove who they are. Only for gateway keys.',
     },
   } as const,
 });
@@ -85,7 +85,7 @@ builder.mutationField('createPortalUrl', (t) =>
     type: createPortalUrlResult,
     extensions: needs('launch:portal'),
     description:
-      'Creates a link that lets one user into the patient portal, which shows everything of that user. A viewer token gets no COMMUNICATIONS link.',
+      'Creates a link that lets one user into the patient portal, which shows everything of that user. COMMUNICATIONS is only for gateway keys.',
     args: {
       input: t.arg({ type: createPortalUrlInput, required: true, description: 'For whom and for what.' }),
     },

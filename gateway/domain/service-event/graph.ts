@@ -68,7 +68,8 @@ builder.objectRef<ServiceEvent>('UnknownEvent').implement({
 });
 
 builder.objectRef<ServiceEvent>('StreamReset').implement({
-  description: 'History since `after` is gone; the stream continues with all events that are still stored.',
+  description:
+    'Events since `after` are lost. After pruned and sealed, the stream continues with all events that are still stored; otherwise with new ones.',
   interfaces: [serviceEventRef],
   fields: (t) => ({
     reason: t.exposeString('reason', {

@@ -69,7 +69,7 @@ const createViewerTokenInput = builder.inputType('CreateViewerTokenInput', {
     userId: t.id({ required: true, description: 'Id of the user whose browser gets it (uuid).' }),
     orderIds: t.idList({
       description:
-        'Only these orders of the user (uuid); all when left out. A token for some orders shows nothing else of the user but ids: other fields of User are null, lists of sources are empty, and profile, health data and lab reports are refused. The portal shows the whole user all the same: leave out launch:portal where it must not.',
+        'Only these orders of the user (uuid); all when left out. A token for some orders shows nothing else of the user but ids: other fields of User are null, lists of sources are empty, and profile, health data and lab reports are refused. The portal still shows everything of the user: leave out launch:portal to prevent that.',
     }),
     scopes: t.stringList({
       description: `What it may do: any values of the scalar Scope, as texts. Left out: ${defaultScopes.join(' and ')}.`,
