@@ -78,8 +78,8 @@ export function readTarget(address: unknown): string {
 }
 
 /**
- * The secret that was named, else one that is generated, printed once, and stored.
- * @throws GatewayError BAD_USER_INPUT if the named file has none
+ * The secret in the file of `--secret-file`; without one, the stored secret, which is generated and printed once.
+ * @throws GatewayError BAD_USER_INPUT if the file does not contain a secret
  */
 export async function findSecret({ settings, options, report }: Session<null>): Promise<string> {
   const file = options['secret-file'];

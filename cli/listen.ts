@@ -104,7 +104,7 @@ async function forward(
   if (item.__typename === 'StreamReset') {
     await print({ type: item.type, reason: item.reason });
     report(
-      'RESYNC: the history after the stored cursor is gone. Read what you need by query; what is still stored follows.',
+      'RESYNC: events after the stored cursor are lost. Read what you need by query; listen continues with the next event.',
     );
     return true;
   }

@@ -21,7 +21,7 @@ export function signMessage(secret: string, id: string, body: string): Signed {
   };
 }
 
-/** @throws GatewayError BAD_USER_INPUT if the secret is none */
+/** @throws GatewayError BAD_USER_INPUT if the text is not a secret */
 export function openSecret(secret: string): Webhook {
   try {
     return new Webhook(secret);
@@ -66,11 +66,11 @@ export const verify: Command<null> = {
     const webhook = openSecret(await readSecret(options['secret-file']));
     const { id, timestamp, signature } = options;
     if (typeof id !== 'string' || typeof timestamp !== 'string' || typeof signature !== 'string') {
-      throw new GatewayError('BAD_USER_INPUT', 'A message has an --id, a --timestamp and a --signature.');
+      throw new GatewayError('BAD_USER_INPUT', 'Give the --id, --timestamp and --signature of the message.');
     }
     const headers = { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signature };
     const body = await text(process.stdin);
-    // A signed body may be anything, not only JSON.
+    // A signed body need not be JSON.
     const isGenuine = isVerified(() => webhook.verify(body, headers, { jsonParse: false }));
     await print({ isGenuine });
     return isGenuine;

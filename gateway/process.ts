@@ -77,7 +77,7 @@ async function startWithSandbox(
     demo: createDemo(sandbox, generatedGatewayKey(config)),
   });
   const { url } = await gateway.listen();
-  // Not every system connects to the address that stands for all.
+  // Not every system can connect to the wildcard address.
   const reached = url.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:');
   sandbox.webhooks.register(`${reached}/webhooks`);
   const close = async () => {
@@ -143,11 +143,11 @@ async function run(openStore: OpenStore): Promise<void> {
  */
 async function startTracing(sampledShare: number, log: Log): Promise<() => Promise<void>> {
   const throttle = createThrottle();
-  const advice = 'OTEL_EXPORTER_OTLP_ENDPOINT must be a collector that takes OTLP over HTTP.';
+  const advice = 'OTEL_EXPORTER_OTLP_ENDPOINT must name a collector that accepts OTLP over HTTP.';
   try {
     const { startSdk } = await import('./telemetry/sdk.ts');
     const { createTracing } = await import('./telemetry/open-telemetry.ts');
-    // Bound to this place: the SDK calls it within the request whose span came first, which is not at fault.
+    // Bound to the context of the start: otherwise the log line would name the request of the batch's first span.
     const onUnsent = AsyncResource.bind(() => throttle(() => log.warn('tracing.unsent', { advice })));
     const { isOther, stop } = startSdk(onUnsent);
     useTracing(createTracing(isOther ? 1 : sampledShare));

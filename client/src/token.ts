@@ -30,7 +30,8 @@ export function createTokens(token: string | TokenProvider): Tokens {
   const request = async () => {
     try {
       const answer: unknown = await withinLimit(token(reason));
-      if (typeof answer !== 'string' || !answer) throw new TypeError('The function for tokens gave no text.');
+      if (typeof answer !== 'string' || !answer)
+        throw new TypeError('The token function must return a non-empty string.');
       held = answer;
       return held;
     } catch (cause) {

@@ -82,12 +82,12 @@ const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /**
  * A user has one pseudonym for each key, so each file is filtered with its own key.
- * @throws GatewayError BAD_USER_INPUT for what no user's id can be: finding nothing would mean that nobody has seen the data
+ * @throws GatewayError BAD_USER_INPUT if the text cannot be a user's id: an empty result would mean that nobody has seen the data
  */
 function createUserFilter(userId: unknown): (user: string | null, key: AuditKey | null) => boolean {
   if (typeof userId !== 'string') return () => true;
   if (!uuid.test(userId))
-    throw new GatewayError('BAD_USER_INPUT', "--user takes the service's id of a user, which is a uuid.");
+    throw new GatewayError('BAD_USER_INPUT', "--user takes the user's id at the service, a uuid.");
   return (user, key) => user !== null && key !== null && user === key.userPseudonym(userId);
 }
 

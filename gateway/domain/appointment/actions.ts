@@ -205,7 +205,7 @@ async function findCancellationIssues(
 const addressRules: readonly InputRule<VisitAddress>[] = [
   [
     'address.firstLine',
-    'Give street and number.',
+    'Give the street and number.',
     ({ firstLine }) => /\d/.test(firstLine) && /\p{L}/u.test(firstLine),
   ],
   ['address.city', 'Give the city.', ({ city }) => isGiven(city), 'REQUIRED'],

@@ -74,9 +74,9 @@ function isPersonsNumber(text: string): boolean {
 
 type Place = Pick<NewHomeAddress, 'firstLine' | 'city' | 'state' | 'zip' | 'country'>;
 
-/** Rules for all addresses, of an order too; the service checks the rest. */
+/** The rules for every address, also that of an order; the service checks the rest. */
 export const addressRules: readonly InputRule<Place>[] = [
-  given('firstLine', 'Give street and number.'),
+  given('firstLine', 'Give the street and number.'),
   given('city', 'Give the city.'),
   given('state', 'Give the region code, such as AZ.'),
   given('zip', 'Give the postal code.'),
@@ -153,7 +153,7 @@ function findDemographicsIssues(person: NewDemographics): readonly InputIssue[] 
   ];
 }
 
-/** The service has no pattern for a medical proxy (public service: GuarantorDetails), so only what lacks is refused. */
+/** The service has no pattern for a medical proxy (public service: GuarantorDetails), so only missing or unusable values are refused. */
 const proxyRules: readonly InputRule<NewMedicalProxy>[] = [
   given('firstName', 'Give the first name.'),
   given('lastName', 'Give the last name.'),
@@ -164,7 +164,7 @@ const proxyRules: readonly InputRule<NewMedicalProxy>[] = [
   ],
 ];
 
-/** What is wrong with a medical proxy, with paths from `medicalProxy` on; nothing for null. */
+/** The issues of a medical proxy, with paths that begin with `medicalProxy`; none for null. */
 export function findProxyIssues(proxy: NewMedicalProxy | null): readonly InputIssue[] {
   if (proxy === null) return [];
   const ofAddress = under('address', findIssues([...addressRules, accessNotesRule], proxy.address));
