@@ -241,11 +241,11 @@ async function loadGraphQL(core: Core, parts: GraphQLParts): Promise<GraphQLTran
   return createGraphQL(core, parts);
 }
 
-/** Not an hour: a gateway may be replaced sooner, and a pruning may fail. */
+/** Short, because a gateway may be replaced within an hour, and because a pruning may fail. */
 const pruneEveryMs = 60_000;
 const dayMs = 86_400_000;
 
-/** Deletes old events, the first time a minute after the start. Returns the function that ends it. */
+/** Deletes old events every minute, first a minute after the start. Returns the function that stops it. */
 function startPruning({ config, log, store }: Core): () => void {
   let isPruning = false;
   const prune = async () => {

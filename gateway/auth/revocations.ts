@@ -47,8 +47,8 @@ export class ActiveCredentials {
   readonly #revokedTokens = new Map<string, Date>();
 
   /**
-   * Aborts when the caller's token ends or is revoked, or its gateway key or the key of its token is removed, with the reason as a sentence. Never for
-   * a management key.
+   * Aborts, with the reason as a sentence, when the caller's token ends or is revoked, or when its gateway key or the key
+   * that signed its token is removed. Never aborts for a management key.
    */
   endOf(caller: Caller): AbortSignal {
     if (caller.kind === 'TEAM' && caller.keyName !== undefined)
@@ -68,7 +68,7 @@ export class ActiveCredentials {
     for (const name of names) if (!this.#keys.has(name)) this.#keys.set(name, new AbortController());
   }
 
-  /** From now on these are the keys of the gateway's own tokens (`keyId`). Ends the tokens of all others, also those in use. */
+  /** From now on, own tokens are valid only with these keys (`keyId`). Ends all tokens of other keys, also those in use. */
   useTokenKeys(ids: readonly string[]): void {
     this.#tokenKeys = ids;
     for (const [name, { caller, end }] of this.#active) {

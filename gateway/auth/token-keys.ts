@@ -71,7 +71,7 @@ export interface ProviderTiming {
   readonly cooldownMs: number;
   /** The pause after a failed read of the keys. */
   readonly retryMs: number;
-  /** The age at which keys are read again. A withdrawn key works until then, and at most for twice as long. */
+  /** The age at which the next token causes a new read of the keys. A withdrawn key works for twice as long at most. */
   readonly refreshMs: number;
 }
 
@@ -117,9 +117,9 @@ export function createProviderKeys(url: string, options: ProviderKeysOptions): J
   return async (header, token) => {
     const now = Date.now();
     if (readAt > 0 && now - readAt > timing.refreshMs) {
-      // `readKeys` reports a failure.
+      // `readKeys` has reported the failure.
       const reloaded = keys.reload().catch(() => undefined);
-      // In the background: no request waits for a provider whose keys are known, but for the first after a long idle time.
+      // The read is in the background, and no request waits for it, except the first one after a long idle time.
       if (now - Math.max(readAt, quietUntil) > 2 * timing.refreshMs) await reloaded;
     }
     return await keys(header, token);

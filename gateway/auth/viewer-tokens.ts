@@ -120,7 +120,7 @@ async function verify(token: string, sources: readonly Source[], keys: OwnKeys):
     audience,
     algorithms: [...algorithms],
     requiredClaims: ['exp', 'iat'],
-    // For `nbf`; `readCaller` allows none for `exp`.
+    // This tolerance is for `nbf`; `readCaller` allows none for `exp`.
     clockTolerance: clockSkewSeconds,
   });
   const caller = readCaller(payload, source);

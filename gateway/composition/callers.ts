@@ -19,8 +19,8 @@ export interface Callers {
   readonly isRevoked: ActiveCredentials['isRevoked'];
   readonly mint: ViewerTokens['mint'];
   /**
-   * From now on other gateway keys and viewer secrets are accepted. Sockets and streams of a removed key end, and those of
-   * tokens that a removed secret signed.
+   * From now on only these gateway keys and viewer secrets are accepted. The sockets and streams of removed keys end, and
+   * so do those of tokens that a removed secret signed.
    */
   readonly useSecrets: (secrets: CallerSecrets) => void;
   readonly revoke: (what: Omit<Revocation, 'at'>, by: Caller) => Promise<Date>;
@@ -64,7 +64,7 @@ export async function openCallers({ config, marks, log }: CallersParts): Promise
   };
 }
 
-/** Made once: other secrets of ours must not forget the provider's keys. */
+/** Created once: a change of the gateway's own secrets must not discard the provider's keys. */
 function createProvider({ viewerProvider }: Config, log: Log): ViewerProvider | null {
   if (viewerProvider === null) return null;
   const { jwksUrl, ...rules } = viewerProvider;

@@ -15,7 +15,7 @@ export type Followed =
 interface PlacedGap {
   readonly kind: 'gap';
   readonly reason: GapReason;
-  /** The stream goes on from here. What comes after is given, what came before may be lost. */
+  /** The stream continues after this position. Events up to it may be lost. */
   readonly position: number;
 }
 
@@ -104,7 +104,7 @@ async function readOn(
   return position === null ? null : { kind: 'gap', reason: batch.reason, position };
 }
 
-/** The position after a gap. Events in a row that no key opens are one gap, however many they are. */
+/** The position at the end of a gap. Any number of consecutive events that no key decrypts are one gap. */
 async function findEnd(
   log: EventLog,
   gap: Gap,

@@ -230,10 +230,10 @@ export type Gap =
       readonly kind: 'gap';
       /** `sealed`: no key decrypts the next events. */
       readonly reason: 'pruned' | 'sealed';
-      /** How far the log cannot be read: continue from there. */
+      /** The last position that cannot be read: continue after it. */
       readonly through: number;
     }
-  /** Where `after` is in this log is not known: only its end is a place to continue from. */
+  /** The log does not know the position `after`, so a reader can only continue at the end of the log. */
   | { readonly kind: 'gap'; readonly reason: 'beyond-end' | 'other-epoch' };
 
 export type GapReason = Gap['reason'];

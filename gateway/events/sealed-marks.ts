@@ -17,7 +17,7 @@ export class SealedMarks {
     this.#prefix = prefix;
   }
 
-  /** All texts by their names; null for one that no key opens. @throws GatewayError EVENT_LOG_UNAVAILABLE */
+  /** All texts by their names; null for one that no key decrypts. @throws GatewayError EVENT_LOG_UNAVAILABLE */
   async readAll(): Promise<ReadonlyMap<string, string | null>> {
     const marks = await this.#log.readMarks(this.#prefix);
     return new Map(

@@ -51,8 +51,8 @@ export function sealEvent(message: NewMessage, seal: Seal) {
 }
 
 /**
- * Opens the events of a read, up to the first that no key opens. A read that begins with such events is a gap up to the
- * last of them.
+ * Decrypts the events of a read, up to the first one that no key decrypts. A read that begins with such events is a gap,
+ * which ends with the last of them.
  * @param through how far the read came
  */
 export function openBatch(rows: readonly EventColumns[], through: number, seal: Seal): Batch | Gap {
@@ -69,7 +69,7 @@ export function openBatch(rows: readonly EventColumns[], through: number, seal: 
   return { kind: 'gap', reason: 'sealed', through: rows[next - 1]?.position ?? through };
 }
 
-/** Null when no key opens it. */
+/** Null when no key decrypts it. */
 function openEvent(columns: EventColumns, seal: Seal): StoredEvent | null {
   const { row, position, clientUserId } = openHead(columns, seal);
   const { deadReason: _, ...event } = row;

@@ -29,8 +29,8 @@ export class Waiters {
 
   /**
    * Calls the listeners, then wakes the waiters of the notice; `null` wakes all, because anything may be new.
-   * @param before a position up to which waiters were notified of every message. A waiter that was not woken has nothing up
-   *   to there, so it reads on after it: what is before may be pruned meanwhile.
+   * @param before a position up to which waiters were notified of every message. Up to there is nothing for a waiter that
+   *   was not woken, so it continues after this position: earlier ones may have been pruned meanwhile.
    */
   wake(notice: AppendNotice | null, before = 0): void {
     for (const listener of this.#listeners) listener(notice);

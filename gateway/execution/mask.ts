@@ -128,8 +128,8 @@ function describeGraphQLError(error: GraphQLError): GraphQLError {
 const unfitting = 'The service gave a value that this field cannot hold.';
 
 /**
- * Whether a value does not fit the type of its field. GraphQL adds the place in the document to such an error; its errors
- * about arguments have theirs from the start.
+ * Whether the error is about a value of an answer that does not fit the type of its field. GraphQL adds the nodes to such
+ * an error later, so the original error has none; its errors about arguments have nodes from the start.
  */
 function isOfOutput({ path, originalError }: GraphQLError): boolean {
   return path !== undefined && originalError instanceof GraphQLError && originalError.nodes === undefined;

@@ -82,9 +82,9 @@ export interface LoaderKind<Key, Value> {
 /** The loaders of one operation. */
 export interface Loaders {
   readonly of: <Key, Value>(kind: LoaderKind<Key, Value>) => DataLoader<Key, Value, string>;
-  /** Drops everything loaded, before and after each mutation: its result must not show what was there before it. */
+  /** Drops all loaded values. Called before and after each mutation, whose result must not show earlier values. */
   readonly clear: () => void;
-  /** The same for a subscription before each event, whose reads have all of the time again. */
+  /** The same, and restarts the time limit of reads. Called before each event of a subscription. */
   readonly beginAnew: () => void;
 }
 

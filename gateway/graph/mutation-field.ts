@@ -36,7 +36,7 @@ export function doneThing<Thing extends object>(
     readonly name: string;
     readonly type: ThingRef<Thing>;
     readonly description: string;
-    /** true where another member of the result has a field of this name that can be null: GraphQL wants one type. */
+    /** True when another member of the union has a nullable field of this name: selections of both need one type. */
     readonly nullable?: boolean;
   },
 ): DoneType<Thing> {

@@ -145,8 +145,8 @@ export function refuseMalformedIds(schema: GraphQLSchema): GraphQLSchema {
 }
 
 /**
- * Makes each mutation read anew, and its result too. Mutations of one operation run one after the other, so nothing else
- * is being loaded.
+ * Clears the loaders before each mutation and before its result, so that both read anew. Mutations of one operation run
+ * one after the other, so no other load is in progress.
  */
 export function clearLoaders(schema: GraphQLSchema): GraphQLSchema {
   for (const field of Object.values(schema.getMutationType()?.getFields() ?? {})) {

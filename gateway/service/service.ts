@@ -28,9 +28,9 @@ export interface Service {
    * Code that acts on an answer uses the service itself: its reads begin after the operation did.
    */
   readonly forShowing: Service;
-  /** From now on reads use no earlier answers. */
+  /** From now on, reads use no answers from before this call. */
   readonly readAnew: () => void;
-  /** The same, and they have all of the time again, as in a new operation. A stream calls this before each event. */
+  /** The same, and restarts the time limit of reads, as in a new operation. A stream calls this before each event. */
   readonly beginAnew: () => void;
   /** What the caller may see and do. */
   readonly rights: Rights;

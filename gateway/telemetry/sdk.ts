@@ -16,7 +16,7 @@ const lastMs = 1000;
 /**
  * OpenTelemetry's SDK, as small as it can be: spans in batches to the OTLP/HTTP collector of
  * `OTEL_EXPORTER_OTLP_ENDPOINT`. An SDK that was registered before, by `--import`, stays.
- * @param onUnsent called when the collector has not taken a batch
+ * @param onUnsent called when the collector has not accepted a batch
  */
 export function startSdk(onUnsent: () => void) {
   const provider = new TracerProvider({
@@ -29,7 +29,7 @@ export function startSdk(onUnsent: () => void) {
     ],
   });
   return {
-    /** Whether another SDK is there, which samples for itself. */
+    /** Whether another SDK was registered, which does its own sampling. */
     isOther: !trace.setGlobalTracerProvider(provider),
     /** Sends the spans that wait. */
     stop: async () => {

@@ -4,7 +4,7 @@ import { GatewayError } from '../errors.ts';
 
 /** Where texts are stored, sealed, for all gateways over one event log. */
 export interface SecretStore {
-  /** All texts by their names; null for one that no key opens. */
+  /** All texts by their names; null for one that no key decrypts. */
   readonly readAll: () => Promise<ReadonlyMap<string, string | null>>;
   readonly write: (name: string, text: string) => Promise<void>;
   readonly drop: (name: string) => Promise<void>;
@@ -128,7 +128,7 @@ export class WebhookSecrets {
   async #read(): Promise<void> {
     const stored = new Map<string, Stored>();
     for (const [name, text] of await this.#store.readAll()) {
-      // A gateway whose EVENT_LOG_KEY is ahead may have sealed a known one with a key that is not here yet.
+      // Another gateway may have encrypted a known secret anew, with an EVENT_LOG_KEY that this gateway does not have yet.
       const known = text === null ? this.#stored.get(name) : storedShape.parse(JSON.parse(text));
       if (known !== undefined) stored.set(name, known);
     }

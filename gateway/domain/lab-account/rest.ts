@@ -37,7 +37,7 @@ export interface LabAccountFilter {
   readonly status: string | null;
 }
 
-/** The purpose of a read of the catalogue: to show it, or only to find out why an order was refused. */
+/** The scope that a read of the catalogue needs: `write:orders` when it only finds out why an order was refused. */
 export type CatalogueScope = 'read:catalogue' | 'write:orders';
 
 /** The team's accounts with labs (`GET /v3/lab_test/lab_account`); the service does not page them. */

@@ -93,7 +93,7 @@ export function listLabTests(
 }
 
 interface LabTestOptions {
-  /** The lab account that it is to be had on; null = any. */
+  /** The lab account on which it must be available; null = any. */
   readonly labAccountId?: string | null;
   readonly scope?: CatalogueScope;
 }

@@ -58,7 +58,7 @@ export interface WebhookSettings {
   readonly eventTypes?: readonly string[] | null | undefined;
 }
 
-/** In the names of the service, but for their case. */
+/** The settings with the service's names, still in camel case. */
 function nameFields<Settings extends WebhookSettings>({ isDisabled, eventTypes, ...rest }: Settings) {
   return { ...rest, disabled: isDisabled, filterTypes: eventTypes };
 }
@@ -72,7 +72,7 @@ export async function createWebhook(
     operation: 'webhook.create',
     method: 'POST',
     path: pathOf(at),
-    // Null is what the service takes where a part is left out, and it refuses some of the nulls.
+    // The service refuses some nulls, so a null is left out, which means the same.
     body: toRequestBody(nameFields(settings)),
     reader: readWebhook,
   });

@@ -102,7 +102,7 @@ export type AddOn = { readonly markerIds: readonly number[] } | { readonly provi
 
 /**
  * The markers of an order set (`POST /v3/lab_tests/list_order_set_markers`: a POST that only reads).
- * @param scope the purpose: to show them, or only to find out why an order was refused
+ * @param scope the scope they need: `write:orders` when they are read only to find out why an order was refused
  */
 export function listOrderSetMarkers(
   service: Service,

@@ -47,7 +47,7 @@ export async function requestPortalUrl(
   { userId, ...wanted }: Omit<PortalUrlRequest, 'userId'> & { readonly userId: string | null },
 ): Promise<CreatePortalUrlResult> {
   const { service } = context;
-  // It outlives every token, and no revocation ends it.
+  // Such a link outlives every token and cannot be revoked.
   if (wanted.context === 'communications') service.rights.require('gateway-key');
   if (userId === null) return userNeeded();
   const request = { userId, ...wanted };

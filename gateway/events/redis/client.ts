@@ -12,8 +12,9 @@ const model = createClient({
 export type Argument = string | Buffer;
 
 /**
- * A client that is connected once: it does not reconnect, and queues nothing without a connection. Its texts are Buffers.
- * Only the connection has a timeout here: whoever sends a command waits for its answer with `within`.
+ * A client that connects once: it does not reconnect, and queues nothing without a connection. Its replies have
+ * Buffers for strings.
+ * The timeout is only for connecting: wait for the answer of a command with `within`.
  */
 export function createRedisClient(url: string, connectTimeout: number) {
   // All clients share the class of the model.
@@ -25,8 +26,8 @@ export class CommandTimeout extends Error {}
 const ticks = 6;
 
 /**
- * Waits for an answer. Only time in which this process runs counts: a machine that stood still wakes to timers that are
- * over and to answers that it has not read, and timers come first. So the limit is counted in ticks, and a standstill is one.
+ * Waits for an answer. Only the time in which this process runs counts: when a suspended machine resumes, expired timers
+ * run before answers that have arrived are read. So the limit is counted in ticks, and a suspension counts as one tick.
  * @throws CommandTimeout
  */
 export async function within<T>(limitMs: number, answer: Promise<T>): Promise<T> {

@@ -7,7 +7,7 @@ import { nameOf, type RedisServer } from './server.ts';
 
 /** How long a command or a handshake may take, in milliseconds: the sender of a webhook waits for 15 s. */
 const commandMs = 1500;
-/** The same for the first connection of a start, which nobody waits for. */
+/** The same limit for the first connection at a start, when nobody is waiting yet. */
 const startMs = 3000;
 const maxBackoffMs = 1000;
 

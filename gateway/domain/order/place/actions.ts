@@ -188,7 +188,7 @@ async function describeCreated(
 /**
  * A refusal of the service as data. Which status a missing physician gets is not specified, so the gateway reads the lab
  * accounts and ignores the words of the refusal.
- * @param question null where a physician was named, or none can be
+ * @param question null if a physician was named, or if none can be named
  * @throws the error itself when it is no refusal
  */
 export async function describeRefusal(

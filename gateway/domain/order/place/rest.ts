@@ -217,7 +217,7 @@ export function registerTestkit(service: Service, registration: Registration): P
 export interface AccountQuestion {
   /** The account that was named; null leaves the choice to the service. */
   readonly labAccountId: string | null;
-  /** Finds the slug of the lab of the order: the service chooses from its accounts. Null where it is not known. */
+  /** Finds the slug of the order's lab, from whose accounts the service chooses; null if the lab is not known. */
   readonly findLab: () => Promise<string | null>;
   /** Whether accounts that are not open yet will do, as they do for an import (specification, Endpoints). */
   readonly takesPending: boolean;
@@ -246,7 +246,7 @@ function takesOrders(status: string | null, takesPending: boolean): boolean {
   return state === 'active' || (takesPending && state === 'pending');
 }
 
-/** The slug of the lab that does the first test or marker; null where the service does not say. */
+/** The slug of the lab of the first lab test or marker; null if the service does not say. */
 export async function findLabOf(
   service: Service,
   { labTestIds: [labTestId], addOn }: OrderSetRequest,

@@ -56,7 +56,7 @@ export const filterNames = {
   search_input: 'filter.search',
 };
 
-/** The end of a millisecond: the service stores microseconds, so all of a time that was read belongs to it. */
+/** The last microsecond of the millisecond: the service compares microseconds, and a DateTime has milliseconds. */
 function endOf(instant: Date | null | undefined): string | undefined {
   return instant?.toISOString().replace('Z', '999Z');
 }

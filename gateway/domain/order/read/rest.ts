@@ -187,7 +187,7 @@ export async function findOrdersOfAppointments(
 /**
  * One order, or null (`GET /v3/order/{order_id}`). The specification shows no path for one order, so an order that
  * is not found there is searched for in the list.
- * @param scope the purpose: to show or change it, or only to find out whose it is before the portal opens it
+ * @param scope the scope it needs: `launch:portal` when it is read only to find its owner before the portal opens
  */
 export async function getOrder(
   service: Service,

@@ -202,7 +202,7 @@ function createUpdates(
     if (ownership !== 'own') return null;
     const { id, version } = event.subject;
     if (version <= (shown[id] ?? 0)) {
-      // Whatever comes after this webhook is newer than what was shown.
+      // Each later webhook of this order is newer than the version shown, so that version is not needed any more.
       if (version === shown[id]) shown = without(shown, id);
       return null;
     }
