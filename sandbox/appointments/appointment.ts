@@ -126,14 +126,14 @@ function formatTime(timeMs: number | null): string | null {
 const dayMs = 86_400_000;
 const hourMs = 3_600_000;
 
-/** The fields of an appointment that nobody booked. */
+/** The fields of an appointment that was not booked. */
 function unbooked(order: Order, type: AppointmentType): NewAppointment {
   const address = visitAddressOf(order);
   const provider = type === 'phlebotomy' ? 'getlabs' : 'quest';
   return { type, provider, place: homePlaceOf(address.zip_code), address, notes: null };
 }
 
-/** An appointment that the order could have; the world does not contain it. */
+/** A plausible appointment of the order, for a sample; it is not stored. */
 export function sampleAppointment({ state }: World, order: Order, at: number): Appointment {
   const id = seededUuid(state.seed, 'sample-appointment', order.ordinal);
   const type = appointmentTypeOf(order.method) ?? 'phlebotomy';
@@ -171,7 +171,7 @@ export function followOrder(world: World, order: Order, { stage, step, at }: Ste
     return;
   }
   const active = activeAppointment(world, order);
-  // One at a service center outlives its order (public service: cancel order).
+  // An appointment at a service center outlives its order (public service: cancel order).
   const endsVisit = (stage === 'cancelled' || stage === 'failed') && active?.type === 'phlebotomy';
   if (step === 'appointment_cancelled' || endsVisit)
     active?.events.push({ createdAt: at, status: 'cancelled', data: null });

@@ -184,7 +184,7 @@ export function reschedule(service: Service, visit: Visit, { bookingKey, notes }
   return appointment;
 }
 
-/** Cancels the active appointment; an order that has ended stays as it is. @throws Refusal 400, 404 */
+/** Cancels the active appointment; an order that has ended does not change. @throws Refusal 400, 404 */
 export function cancel(
   service: Service,
   visit: Visit,

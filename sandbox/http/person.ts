@@ -24,7 +24,7 @@ const phone = z.string().regex(/^\+[1-9][\d ().-]{6,18}$/);
 /** Numbers of the area code 555 are fictitious and refused (public service). */
 const phoneOfPerson = z.string().regex(/^\+(?!1[ ().-]*555)[1-9][\d ().-]{6,18}$/);
 
-/** Narrower patterns refuse addresses that exist, and none is documented. */
+/** The service documents no pattern, and a stricter one would refuse addresses that exist. */
 const email = z.string().regex(/^[^\s@]+@[^\s@.]+(\.[^\s@.]+)+$/);
 
 const zip = z.string().regex(/^\d{5}(-\d{4})?$/);
@@ -60,7 +60,7 @@ const homeAddress = z.object({
   access_notes: accessNotes,
 });
 
-/** The adult responsible for a person under 18; the rules for patients do not hold for them (public service: GuarantorDetails). */
+/** The adult responsible for a patient under 18. The patterns for patients do not apply (public service: GuarantorDetails). */
 const medicalProxy = z.object({
   first_name: z.string().min(1),
   last_name: z.string().min(1),

@@ -40,7 +40,7 @@ function createJob(id: string, ordinal: number, from: NewJob): LabReportJob {
   };
 }
 
-/** A started job that the user could have; the world does not contain it. */
+/** A plausible started job of the user, for a sample; it is not stored. */
 export function sampleJob({ state }: World, userId: string, createdAt: number): LabReportJob {
   const id = seededUuid(state.seed, `sample-lab-report ${userId}`, 0);
   return createJob(id, 0, { userId, needsHumanReview: false, createdAt, files: [] });

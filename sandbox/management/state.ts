@@ -174,7 +174,7 @@ function createTeam(seed: number, ordinal: number, { name, region }: Pick<Team, 
   };
 }
 
-/** An org with two teams: the first is the team of the world and takes partial results, the second lies in the other region. */
+/** An org with two teams: the team of the world, which wants webhooks of partial results, and one in the other region. */
 export function createManagement(seed: number): ManagementState {
   const home = createTeam(seed, 0, { name: 'Example Health, United States', region: homeRegion });
   home.settings[homeEnvironment] = { ...usualSettings, partial_webhooks_enabled: true };

@@ -81,7 +81,7 @@ export interface Order {
   sampleId: string | null;
   requisitionFormUrl: string | null;
   interpretation: string | null;
-  /** Whether results are missing; undefined where the simulation did not say. */
+  /** Whether results are missing; undefined if no simulation set it. */
   hasMissingResults?: boolean | undefined;
   readonly passthrough: string | null;
   extras: OrderExtras;
@@ -94,7 +94,7 @@ export function currentStatus(order: Order): string {
   return order.events.at(-1)?.status ?? '';
 }
 
-/** Whether the order can still come to the end of its success path. */
+/** Whether the order can still reach the end of its success path. */
 export function isUnderWay(order: Order): boolean {
   return remainingPath(order, currentStatus(order)).length > 0;
 }

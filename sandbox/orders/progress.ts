@@ -193,7 +193,7 @@ export function appendEvent(world: World, order: Order, event: EventToAppend): v
   applyStep(world, order, event);
 }
 
-/** Appends an event that happens now, and sends its webhooks: also that of an appointment it cancels. */
+/** Appends an event that happens now, and sends its webhooks, also the one of an appointment that it cancels. */
 export function advance(
   { world, clock, announcer }: Service,
   order: Order,

@@ -9,7 +9,7 @@ interface Lifecycle {
   /** The next status on the success path after a status that is not on it. */
   readonly returns: ReadonlyMap<string, string>;
   readonly cancellable: ReadonlySet<string>;
-  /** The statuses before each one that is beside the success path; an end in failure may come at any time. */
+  /** For each status off the success path, the statuses that may precede it; failures and cancellations have their own rule. */
   readonly besides: Readonly<Record<string, readonly string[]>>;
 }
 
@@ -191,7 +191,7 @@ export function remainingPath(kind: OrderKind, status: string): readonly string[
 }
 
 /**
- * Whether an order may leave its success path for this status, or come back from its end to be corrected
+ * Whether an order may leave its success path for this status, or be corrected after its end
  * (public service: the diagrams of the lifecycles; failures at any time: observed).
  */
 export function canLeavePath(kind: OrderKind, from: string, to: string): boolean {

@@ -39,7 +39,7 @@ function valueIn(
   // One step of the last decimal beyond the bound at least, so that rounding cannot bring it back.
   const beyond = 1 / 10 ** decimals + span * (0.1 + 0.3 * fraction);
   const isLow = printed === 'low' || (printed === 'both' && fraction < 0.4 && low > beyond);
-  // A wide range reaches further down than its own low bound: no concentration is negative.
+  // Below a wide range `low - beyond` could be negative, which no concentration is.
   return isLow ? Math.max(low - beyond, low * 0.4) : high + beyond;
 }
 

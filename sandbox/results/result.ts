@@ -34,12 +34,12 @@ function expectedOf(world: World, order: Order): readonly Expected[] {
     .flatMap((marker) => marker.expected_results.map((expected) => ({ marker, expected })));
 }
 
-/** Whether the simulation said so; otherwise every fourth order of several results lacks some. */
+/** Whether results are missing: as the simulation set it, otherwise in every fourth order that has several results. */
 function isIncomplete(order: Order, total: number): boolean {
   return order.hasMissingResults ?? (order.ordinal % 4 === 1 && total > 1);
 }
 
-/** How many results are there: without two, or half, where some are missing; a first part while the lab is at work. */
+/** How many results there are: a first part while the lab works; where some are missing, all but two, or half if that is more. */
 function countOf(order: Order, total: number): number {
   const step = partsOf(lastResultOf(order)?.status ?? '').step;
   if (step === 'partial_results') return Math.ceil((total * 2) / 3);
@@ -47,7 +47,7 @@ function countOf(order: Order, total: number): number {
   return isIncomplete(order, total) ? Math.max(Math.floor(total / 2), total - 2) : total;
 }
 
-/** Whether expected results are missing; null before there are final ones. */
+/** Whether expected results are missing; null before the results are final. */
 export function hasMissingResults(world: World, order: Order): boolean | null {
   const result = lastResultOf(order);
   if (!result || partsOf(result.status).step === 'partial_results') return null;

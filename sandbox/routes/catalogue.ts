@@ -72,7 +72,7 @@ function markersOfSet(world: World, body: z.output<typeof orderSetBody>): readon
 
 function markersOfQuery(world: World, query: z.output<typeof markerQuery>): readonly Marker[] {
   const { lab_slug, name, lab_account_id, a_la_carte_enabled: alone } = query;
-  // The slug wins over the ids (public service).
+  // A slug overrides the ids (public service).
   const labIds = lab_slug === undefined ? query.lab_id : [labIdOf(lab_slug)];
   return world.catalogue.markers
     .filter((marker) => isOnAccount(world, lab_account_id, marker.lab_id))
@@ -116,7 +116,7 @@ function hasMarkers(catalogue: Catalogue, labTest: LabTest, query: z.output<type
   );
 }
 
-/** The catalogue is in the order of creation, and nothing in it is updated. */
+/** Sorts the lab tests. The catalogue has the order of creation, which is also that of updates: nothing is updated. */
 function sorted(labTests: readonly LabTest[], query: z.output<typeof labTestQuery>): readonly LabTest[] {
   const up = query.order_key === 'price' ? labTests.toSorted((a, b) => a.price - b.price) : labTests;
   return query.order_direction === 'asc' ? up : up.toReversed();

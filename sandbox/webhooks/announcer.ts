@@ -65,7 +65,7 @@ export function createAnnouncer({ world, sender, save }: AnnouncerParts): Announ
   return { send, announce };
 }
 
-/** Webhooks of partial results are a setting of the team (specification: Events). */
+/** A setting of the team (specification: Events). */
 function wantsPartialResults({ state, teamId }: World): boolean {
   const home = state.management.teams.find(({ id }) => id === teamId);
   return home?.settings[homeEnvironment].partial_webhooks_enabled ?? false;

@@ -50,7 +50,7 @@ function appointmentOf(order: Order, { world, now }: SampleSubject): unknown {
   return presentAppointment(world, latestAppointment(world, order) ?? sampleAppointment(world, order, now));
 }
 
-/** A job is started when it is created, and at its end in an update. */
+/** The job is `started` in an event of its creation, and has ended in an update. */
 function jobOf(eventType: string, { world, user, now }: SampleSubject): unknown {
   const known = world.state.labReports.findLast(({ userId }) => userId === user.id);
   const job = known ?? sampleJob(world, user.id, now);

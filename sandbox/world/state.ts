@@ -81,11 +81,11 @@ export interface LabReportJob {
   readonly createdAt: number;
 }
 
-/** A simulation with a delay, as far as it has not come. */
+/** The remaining part of a simulation with a delay. */
 export interface Simulation {
   readonly orderId: string;
   readonly delayMs: number;
-  /** The status in which the next step finds the order, unless something else has moved it. */
+  /** The status of the order before the next step, unless something else has moved it. */
   from: string;
   readonly steps: {
     readonly status: string;

@@ -3,7 +3,7 @@ import { PortalLaunch } from './launch/portal-launch.ts';
 import { warnOnce } from './page/warn-once.ts';
 import { PortalOrderStatus } from './status/portal-order-status.ts';
 
-/** The types of all elements and events, for a page that imports nothing else. */
+/** Declares the types of all elements and events, also for a page that imports only this module. */
 export type {} from './index.ts';
 
 /** The gateway comes first: the others look for it when they are upgraded. */

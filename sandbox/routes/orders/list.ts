@@ -78,7 +78,7 @@ type Filters = Omit<ListQuery, NotFilters>;
 
 type Passes<Wanted> = (order: Order, wanted: NonNullable<Wanted>) => boolean;
 
-/** By filter, whether an order passes it. */
+/** For each filter, whether an order passes it. */
 const filters: { readonly [Key in keyof Required<Filters>]: Passes<Filters[Key]> } = {
   user_id: (order, id) => order.userId === id.toLowerCase(),
   order_ids: (order, ids) => ids.some((id) => id.toLowerCase() === order.id),

@@ -13,7 +13,7 @@ import { findOrder } from '../../world/world.ts';
 
 const simulationQuery = z.object({
   final_status: z.enum(allStatuses).optional(),
-  /** Seconds between the steps, up to a day; with it they happen after the answer. */
+  /** Seconds before each step, up to a day; with a delay the steps happen after the answer. */
   delay: z.coerce.number().min(0).max(86_400).default(0),
 });
 
@@ -74,7 +74,7 @@ async function runToEnd(service: Service, simulation: Simulation): Promise<void>
 /** Simulated progress of an order (public service: simulate order, sandbox only). */
 export function simulationRoutes(service: Service): Hono<SandboxEnv> {
   const routes = new Hono<SandboxEnv>();
-  // Simulations that an earlier run left unfinished.
+  // Continues the simulations that an earlier run left unfinished.
   for (const simulation of service.world.state.simulations) service.track(runToEnd(service, simulation));
 
   routes.post('/v3/order/:order_id/test', async (c) => {

@@ -87,7 +87,7 @@ export abstract class ClientElement extends WidgetElement {
     return this.#lastError;
   }
 
-  /** Not by `delegatesFocus`, with which a click on any of the words would focus the button too. */
+  /** In place of `delegatesFocus`, with which a click on the text beside the button would focus it. */
   override focus(options?: FocusOptions): void {
     this.shadowRoot?.querySelector<HTMLElement>('button:enabled,a')?.focus(options);
   }
@@ -121,7 +121,7 @@ export abstract class ClientElement extends WidgetElement {
     leaveClients(this);
   }
 
-  /** The same object until one of the three changes; then nothing shown before is valid. */
+  /** The same object until one of its three values changes. After a change, nothing shown before is valid. */
   protected get aim(): Aim {
     const { orderId, gateway } = this;
     const endpoint = this.endpoint || gateway?.endpoint || '';
@@ -223,7 +223,7 @@ export abstract class ClientElement extends WidgetElement {
   protected abstract drawing(): Drawing;
 }
 
-/** Whether two of a kind differ in a value. */
+/** Whether two objects of one type differ in a value. */
 export function differ<Value extends object>(one: Value, other: Value | null): boolean {
   for (const key in one) if (one[key] !== other?.[key]) return true;
   return false;

@@ -26,7 +26,7 @@ interface ErrorView {
 
 /** An error in words for a patient, with a way on where trying again can help. */
 export function drawError(error: PortalErrorReport, { texts, id, retry }: ErrorView): Drawing {
-  // In the language of today: the page may have changed it, or brought it late.
+  // In the current language: the page may have changed or added it after the error.
   const { code, message, retryable } = reportError(error, texts);
   const slot = `error-${code.toLowerCase().replaceAll('_', '-')}`;
   const button =

@@ -137,7 +137,7 @@ export abstract class OrderElement extends ClientElement {
     return DEFAULT_POLL_SECONDS;
   }
 
-  /** The element shows another order, that of another gateway, or for another person: nothing shown before is valid. */
+  /** Called when the order, the gateway or the person has changed: nothing shown before is valid. */
   protected aimChanged(): void {
     this.endFailure('status');
   }

@@ -31,7 +31,7 @@ export class PortalLaunch extends PortalElement {
   #phase: 'idle' | 'opening' | 'link' = 'idle';
   /** Set only while the link is on screen: at most a minute, for one click. Null for `post`: its ticket is issued by the click. */
   #linkUrl: string | null = null;
-  /** Of the last launch, and of its link. */
+  /** The aim of the last launch and of its link. */
   #aim = this.aim;
   #linkEnd: ReturnType<typeof setTimeout> | undefined;
   /** Aborts the launch in progress. */
@@ -44,7 +44,7 @@ export class PortalLaunch extends PortalElement {
     this.mode = 'tab';
     this.disabled = false;
     this.portalOrigins = null;
-    // The label. No `slotchange` tells of a text that changes in its place, as the texts of frameworks do.
+    // Updates the label. A text node that changes in place, as those of frameworks do, causes no `slotchange`.
     const changes = { childList: true, characterData: true, subtree: true, attributeFilter: ['slot'] };
     new MutationObserver(() => this.requestUpdate()).observe(this, changes);
   }
@@ -145,7 +145,7 @@ export class PortalLaunch extends PortalElement {
 
   protected override willUpdate(): void {
     const { aim } = this;
-    // The link belongs to the order and gateway of the click. If they change, it is removed. A launch was for one person.
+    // A link is for one order, gateway and person, and is removed if one of them changes. A launch is for one person.
     const isOver =
       this.#phase === 'link' ? this.disabled || this.#aim !== aim : this.#aim.source !== aim.source;
     if (isOver) this.#reset();
@@ -186,7 +186,7 @@ export class PortalLaunch extends PortalElement {
 
   /** The browser reads the address after the listeners, so it is dropped one task later. */
   #followLink(event: MouseEvent): void {
-    // Neither the first nor the middle button.
+    // Only the first and the middle button follow a link.
     if (event.button > 1) return;
     setTimeout(() => {
       this.#reset();

@@ -31,8 +31,8 @@ function speak(): void {
 }
 
 /**
- * The page's live region; null where the browser can announce a text by itself. It is where its speaker is: while a dialog is
- * open, screen readers ignore the rest of the page.
+ * The page's live region; null where the browser can announce a text by itself. It is in the dialog of its speaker, if
+ * there is one: while a dialog is open, screen readers ignore the rest of the page.
  */
 function findRegion(speaker: Element): HTMLElement | null {
   if ('ariaNotify' in Element.prototype) return null;
@@ -46,7 +46,7 @@ function findRegion(speaker: Element): HTMLElement | null {
 function createRegion(): HTMLElement {
   const node = document.createElement('div');
   node.role = 'status';
-  // Libraries that hide the page behind a dialog look for this one.
+  // Libraries that hide the page behind a dialog recognize a live region by this attribute.
   node.ariaLive = 'polite';
   setMarks(node, MASKED, true);
   // Word for word as in styles.css, which compresses well.

@@ -153,7 +153,7 @@ export class PortalResults extends OrderElement {
     } catch (cause) {
       this.fail(toPortalError(cause, 'NETWORK'), null);
     }
-    // Another order or person: this report was not asked for.
+    // After a change of the order or person this report is not wanted.
     if (aim === this.aim) this.#setReport(state);
   }
 

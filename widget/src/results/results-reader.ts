@@ -38,7 +38,7 @@ export class ResultsReader {
   #results: Results | null | undefined;
   #reading: AbortController | null = null;
   #again: ReturnType<typeof setTimeout> | undefined;
-  /** To be read again as soon as the order is followed. */
+  /** Whether results must be read again as soon as the order is followed. */
   #isDue = false;
 
   constructor(listener: ResultsListener) {
