@@ -67,7 +67,7 @@ test('the pods have no rights, end after their drain, and find every setting', (
   expect(unknownSettings([...Object.keys(env), ...Object.keys(find('ConfigMap').data)])).toEqual([]);
 });
 
-test('a pod has the memory that docs/deployment.md says one of two needs when the other is lost', () => {
+test('the memory limit of a pod is enough when the other of two is lost, by the figures of docs/deployment.md', () => {
   const page = read('docs/deployment.md');
   const figure = (form: RegExp) => Number(form.exec(page)?.[1]?.replace(',', ''));
   const sockets = figure(/serve ([\d,]+) sockets/) * figure(/socket \| about (\d+) kB/) * 1000;
@@ -77,7 +77,7 @@ test('a pod has the memory that docs/deployment.md says one of two needs when th
   expect(Number(count) * (unit === 'G' ? 2 ** 30 : 2 ** 20)).toBeGreaterThan(sockets + others);
 });
 
-test('secrets that are made in the checkout are never committed, nor sent to who builds the image', () => {
+test('secrets in the checkout are never committed, and are not in the context of the image build', () => {
   expect(read('docs/deployment.md')).toContain('mkdir -m 700 secrets');
   expect(read('.gitignore').split('\n')).toContain('/secrets/');
   expect(read('.dockerignore').split('\n')).toContain('secrets');

@@ -106,7 +106,7 @@ describe('a request', () => {
   });
 
   test.each([undefined, '', { token: 'in an object' }])(
-    'whose function for tokens answers %j has no token, and asks again the next time',
+    'whose token function returns %j fails with TOKEN_UNAVAILABLE, and calls it again the next time',
     async (answer) => {
       const token = vi.fn(async () => answer as string);
       const viewer = createLabgraphClient({ url: `${lab.url}/graphql`, token });

@@ -202,7 +202,7 @@ test.each(transports)(
   },
 );
 
-test('a follower over HTTP that leaves while it waits leaves no timer, which would keep its process alive', async () => {
+test('a follower over HTTP that ends while it waits leaves no timer behind, so its process can end', async () => {
   const server = createHttpServer((_request, response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     response.write(`event: next\ndata: ${JSON.stringify({ data: { events: { cursor: '1' } } })}\n\n`);

@@ -15,7 +15,7 @@ export const results: SvelteHTMLElements['portal-results'] = {
   privacy: 'full',
 };
 
-// @ts-expect-error: there is no such privacy
+// @ts-expect-error: there is no such value
 export const wrongPrivacy: SvelteHTMLElements['portal-results'] = { privacy: 'none' };
 // @ts-expect-error: there is no such mode
 export const wrongMode: SvelteHTMLElements['portal-launch'] = { mode: 'popup' };

@@ -107,7 +107,7 @@ test('a replayed event reaches a subscriber of the running gateway, once, howeve
   updates.leave();
 });
 
-test('without SERVICE_TEAM_ID a letter is judged by the team that the gateway has learned', async () => {
+test('without SERVICE_TEAM_ID a replay compares a dead letter with the team that the gateway has learned', async () => {
   await using world = await startWorld();
   const { url, close } = await world.openGateway();
   await fetch(graphqlRequest(url, { query: '{ users(first: 1) { nodes { id } } }' }, gatewayKey));

@@ -50,7 +50,7 @@ async function startOperated() {
   return { gateway, sandbox, keys, worker, write, lines, ask, post };
 }
 
-test('SIGHUP takes new keys from files, SIGTERM drains, and the operator’s address has every probe', async () => {
+test('SIGHUP reads new keys from files, SIGTERM drains, and the operator’s address serves every probe', async () => {
   const { gateway, sandbox, keys, worker, write, lines, ask, post } = await startOperated();
   const operator = lines().find(({ event }) => event === 'metrics.listening').address;
   const ready = async (url: string) => {

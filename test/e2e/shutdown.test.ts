@@ -35,7 +35,7 @@ const start = () =>
     EVENT_LOG: `sqlite:${join(folder, 'events.db')}`,
   });
 
-test('SIGTERM while a write hangs ends cleanly and within ten seconds', async () => {
+test('SIGTERM while a write hangs ends the process cleanly within ten seconds', async () => {
   const gateway = await start();
   const [order] = sandbox.orders();
   sandbox.faults.add({ method: 'POST', path: '/v3/order', effect: { kind: 'hang' } });
@@ -49,7 +49,7 @@ test('SIGTERM while a write hangs ends cleanly and within ten seconds', async ()
   await cut;
 });
 
-test('a busy gateway lets 1,000 connections wait, as when another one has ended', async () => {
+test('1,000 connections at once wait for a busy gateway, as after the end of another one', async () => {
   const gateway = await start();
   const { hostname, port } = new URL(gateway.url);
   process.kill(gateway.pid, 'SIGSTOP');
@@ -60,7 +60,7 @@ test('a busy gateway lets 1,000 connections wait, as when another one has ended'
   expect(await gateway.end('SIGTERM')).toBe(0);
 });
 
-test('a query in hand is answered before the process ends', async () => {
+test('a query in progress is answered before the process ends', async () => {
   const gateway = await start();
   sandbox.faults.add({ path: '/v2/user', delayMs: 1000 });
   const answer = fetch(

@@ -95,7 +95,7 @@ describe('the installed package', () => {
   });
 
   test.each(['workerd', 'edge-light', 'worker'])(
-    'may be imported in a server without Node, bundled under the condition %s',
+    'can be imported on a server other than Node, in a bundle for the condition %s',
     async (condition) => {
       const folder = mkdtempSync(join(project, 'edge-'));
       const program = `import '@labgraph/widget/results';
@@ -197,7 +197,7 @@ describe('the types of the installed package', () => {
   );
 
   test.each(['define', 'results', 'cdn/portal-widget.js'])(
-    'come with an import of %s alone, for a page without a framework',
+    'are declared by the import of %s alone, for a page without a framework',
     async (entry) => {
       const program = `import '@labgraph/widget/${entry}';
         const launch = document.querySelector('portal-launch');

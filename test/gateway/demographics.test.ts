@@ -178,9 +178,9 @@ test.each([
       medicalProxy: { ...proxy, firstName: 'José', email: 'o&b', address: { ...address, state: 'Arizona' } },
     },
   ],
-  ['an address of e-mail with &', { email: 'o&b@example.com' }],
-  ['an address of e-mail with an umlaut', { email: 'jörg@exämple.de' }],
-  ['an address of e-mail in Punycode', { email: 'a@b.xn--p1ai' }],
+  ['an e-mail address with &', { email: 'o&b@example.com' }],
+  ['an e-mail address with an umlaut', { email: 'jörg@exämple.de' }],
+  ['an e-mail address in Punycode', { email: 'a@b.xn--p1ai' }],
   ['a postal code of nine digits', { address: { ...address, zip: '85004-1234' } }],
   [
     'an address elsewhere',

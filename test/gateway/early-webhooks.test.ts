@@ -18,7 +18,7 @@ registerHooks({ load: (url, context, next) => { console.log(url); return next(ur
 await import(${JSON.stringify(gatewayModule)});
 `;
 
-test('what a webhook waits for while a gateway starts loads nothing of GraphQL', async () => {
+test('the code that accepts webhooks while a gateway starts loads nothing of GraphQL', async () => {
   const args = ['--input-type=module', '--eval', listLoaded];
   const { stdout } = await promisify(execFile)(process.execPath, args, {
     cwd: fileURLToPath(new URL('../..', import.meta.url)),

@@ -102,7 +102,7 @@ test('the example with EventSource shows each change, and comes back with a new 
   expect(after?.get('authorization')).not.toBe(before?.get('authorization'));
 });
 
-test('the example with graphql-sse shows each change, also after ten tokens have ended without one', async () => {
+test('the example with graphql-sse shows each change, also after ten tokens have ended without a change', async () => {
   await using lab = await startLab();
   const { orderId, userId, simulate, ...around } = surround(lab);
   const report = vi.fn<(errors: unknown) => void>();

@@ -70,7 +70,7 @@ describe('a token of the identity provider', () => {
     expect([await ask(first?.orderId), await ask(second?.orderId)]).toEqual([{ id: first?.orderId }, null]);
   });
 
-  test('may have been made by a clock that is up to a minute ahead', async () => {
+  test('may be issued by a clock that is up to a minute ahead', async () => {
     const ahead = now() + 55;
     const token = await provider.tokenFor(userId, { iat: ahead, nbf: ahead, exp: ahead + 300 });
     expect((await knock(lab, token)).closed).toBeNull();
@@ -288,7 +288,7 @@ describe('when the provider does not serve its keys as it should', () => {
     expect(slow.asked()).toBe(1);
   });
 
-  test('other secrets of the gateway do not make it forget the keys of a provider that is away', async () => {
+  test('a change of its own secrets does not make the gateway lose the keys of a provider that is unreachable', async () => {
     await using failing = await startIdentityProvider();
     await using fresh = await startLab({ env: failing.env });
     expect((await knock(fresh, await failing.tokenFor(userId))).closed).toBeNull();

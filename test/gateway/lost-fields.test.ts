@@ -16,7 +16,7 @@ function takesContext(extensions: Readonly<Record<string, unknown>>): boolean {
   return (options?.resolve?.length ?? 0) > 2;
 }
 
-test('a field that can fail by itself can be null, so that its object stays', () => {
+test('a field that can fail by itself can be null, so that the rest of its object is shown', () => {
   const subscriptions = Object.values(schema.getSubscriptionType()?.getFields() ?? {});
   const found = [schema, managementSchema].flatMap((of) =>
     Object.values(of.getTypeMap())
@@ -30,7 +30,7 @@ test('a field that can fail by itself can be null, so that its object stays', ()
           .map(({ name }) => `${type.name}.${name}`),
       ),
   );
-  // These take from the context who the caller is, or report a value that the graph does not know.
+  // These read the caller from the context, or report a value that the graph does not know.
   expect(found.toSorted()).toEqual([
     'AreaLab.capabilities',
     'EventPipeline.enabled',
@@ -43,7 +43,7 @@ test('a field that can fail by itself can be null, so that its object stays', ()
   ]);
 });
 
-describe('what fails is null, and its neighbours are shown:', () => {
+describe('a failed field is null, and its neighbours are shown:', () => {
   test('the orders of one user of a page', async () => {
     await using lab = await startSpoiltLab();
     const ids = lab.sandbox.users().map(({ userId }) => userId);

@@ -172,7 +172,7 @@ describe('keys', () => {
   });
 });
 
-test('a webhook is made by a client that sends null for what it leaves out', async () => {
+test('a client can create a webhook with null for each field that it leaves out', async () => {
   const place = { teamId: await createTeam('Nulls'), environment: 'SANDBOX' };
   const nothing = { description: null, isDisabled: null, rateLimit: null, eventTypes: null, secret: null };
   const made = await act(

@@ -50,7 +50,7 @@ test('what an alert asks the growth of is there before it happens', async () => 
     expect(text).toContain(`${line}\n`);
 });
 
-test('a gateway without an audit trail does not say that it cannot be written', async () => {
+test('a gateway without an audit trail has no metric that says it cannot be written', async () => {
   await using lab = await startLab();
   expect(await linesOf(lab, 'labgraph_event_log_writable')).toHaveLength(1);
   expect(await linesOf(lab, 'labgraph_audit_trail_writable')).toEqual([]);

@@ -8,7 +8,7 @@ import { orderAt } from './mutations/upkeep-rows.ts';
 const order = (id: string) => `simulateOrder(input: { id: "${id}"`;
 const results = '{ ... on OrderSimulated { order { status { raw } results { biomarkers { name } } } } }';
 
-describe('of two mutations in one operation, the second shows what is there after it:', () => {
+describe('the second of two mutations in one operation shows the state after it:', () => {
   test('the results of an order that had none after the first', async () => {
     await using lab = await startLab();
     const orderId = orderAt(lab, 'walk_in_test.requisition_created');
@@ -24,7 +24,7 @@ describe('of two mutations in one operation, the second shows what is there afte
     expect(after.data.order.results.biomarkers).not.toEqual([]);
   });
 
-  test('the appointment of the order that the second cancelled', async () => {
+  test('the appointment that the second cancelled', async () => {
     await using lab = await startLab();
     const orderId = orderAt(lab, 'at_home_phlebotomy.appointment_scheduled');
     const { data: found } = await lab.query(`{

@@ -93,7 +93,7 @@ describe('when an operation has waited 30 s for the service', () => {
   });
 });
 
-test('a write that a slow read has delayed says that nothing was sent, and the next mutation does not begin', async () => {
+test('a write whose time a slow read has used up says that nothing was sent, and the next mutation does not begin', async () => {
   await using slow = await startSlowService(() => 31_000);
   const gateway = await createGateway({
     config: readTestConfig({ SERVICE_URL: slow.url, EVENT_LOG: 'memory:' }),

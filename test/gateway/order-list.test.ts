@@ -42,7 +42,7 @@ describe('the order list', () => {
     expect(lab.sandbox.calls[1]).toContain('interpretation=unknown');
   });
 
-  test('says which filter has a step that the service does not know either', async () => {
+  test('names the filter with a step that even the service does not know', async () => {
     await using lab = await startLab();
     const { errors } = await ask(lab, { stepsRaw: ['on_the_moon'] });
     expect(errors).toMatchObject([

@@ -53,7 +53,7 @@ describe('an order for a person under 18', () => {
     ]);
   });
 
-  test('is placed with a proxy of any name and address: the rules for patients do not hold for them', async () => {
+  test('is placed with a proxy of any name and address, because the rules for patients do not apply to proxies', async () => {
     await using lab = await startLab();
     const proxy = {
       ...medicalProxy,

@@ -51,42 +51,50 @@ describe('a physician', () => {
   test.each([
     ['by the ids of the graph', ({ id }: Marker) => ({ markerIds: [Number(id)] })],
     ['by the ids of the lab', ({ providerId }: Marker) => ({ providerIds: [providerId] })],
-  ])('is asked for where that lab does the markers of an order, %s, for a viewer too', async (_, addOn) => {
-    await using lab = await startLab();
-    const { data } = await lab.query(
-      '{ markers(first: 1, filter: { labSlug: "specimen-labs" }) { nodes { id providerId } } }',
-    );
-    const token = await lab.tokenFor(lab.sandbox.users()[0]?.userId ?? '', { scopes: ['write:orders'] });
-    const input = { orderSet: { addOn: addOn(data.markers.nodes[0]) }, collectionMethod: 'WALK_IN_TEST' };
-    expect((await create(lab, input, token)).__typename).toBe('PhysicianRequired');
-  });
+  ])(
+    'is asked for when the markers of an order, named %s, are of that lab, also from a viewer',
+    async (_, addOn) => {
+      await using lab = await startLab();
+      const { data } = await lab.query(
+        '{ markers(first: 1, filter: { labSlug: "specimen-labs" }) { nodes { id providerId } } }',
+      );
+      const token = await lab.tokenFor(lab.sandbox.users()[0]?.userId ?? '', { scopes: ['write:orders'] });
+      const input = { orderSet: { addOn: addOn(data.markers.nodes[0]) }, collectionMethod: 'WALK_IN_TEST' };
+      expect((await create(lab, input, token)).__typename).toBe('PhysicianRequired');
+    },
+  );
 
   test.each([
     ['is', 'order_delegated', 'PhysicianRequired'],
     ['is not', 'not_delegated', 'InputRejected'],
-  ])('%s asked for at the registration of a kit of a lab whose account is %s', async (_, flow, outcome) => {
-    await using lab = await startLab();
-    const { data } = await lab.query(
-      '{ orders(first: 100, filter: { collectionMethods: [TESTKIT] }) { nodes { sampleId status { raw } labTest { lab { slug } } } } }',
-    );
-    const kit = data.orders.nodes.find((order: { readonly status: { readonly raw: string } }) =>
-      order.status.raw.endsWith('with_customer'),
-    );
-    const { slug } = kit.labTest.lab;
-    answerAccounts(lab, [
-      { ...open, lab: slug, delegated_flow: flow },
-      {
-        ...open,
-        lab: 'another-lab',
-        delegated_flow: flow === 'not_delegated' ? 'order_delegated' : 'not_delegated',
-      },
-    ]);
-    refuse(lab, '/v3/order/testkit/register');
-    const query =
-      'mutation ($input: RegisterTestkitInput!) { registerTestkit(input: $input) { __typename } }';
-    const input = { sampleId: kit.sampleId, ...patient };
-    expect((await lab.query(query, { variables: { input } })).data.registerTestkit.__typename).toBe(outcome);
-  });
+  ])(
+    '%s asked for at the registration of a kit, if its lab has an account that is %s',
+    async (_, flow, outcome) => {
+      await using lab = await startLab();
+      const { data } = await lab.query(
+        '{ orders(first: 100, filter: { collectionMethods: [TESTKIT] }) { nodes { sampleId status { raw } labTest { lab { slug } } } } }',
+      );
+      const kit = data.orders.nodes.find((order: { readonly status: { readonly raw: string } }) =>
+        order.status.raw.endsWith('with_customer'),
+      );
+      const { slug } = kit.labTest.lab;
+      answerAccounts(lab, [
+        { ...open, lab: slug, delegated_flow: flow },
+        {
+          ...open,
+          lab: 'another-lab',
+          delegated_flow: flow === 'not_delegated' ? 'order_delegated' : 'not_delegated',
+        },
+      ]);
+      refuse(lab, '/v3/order/testkit/register');
+      const query =
+        'mutation ($input: RegisterTestkitInput!) { registerTestkit(input: $input) { __typename } }';
+      const input = { sampleId: kit.sampleId, ...patient };
+      expect((await lab.query(query, { variables: { input } })).data.registerTestkit.__typename).toBe(
+        outcome,
+      );
+    },
+  );
 
   test('is asked for by a viewer too, who may not read the catalogue', async () => {
     await using lab = await startLab();
@@ -131,7 +139,7 @@ describe('a physician', () => {
     expect((await create(lab, { labAccountId: pending?.id })).__typename).toBe('InputRejected');
   });
 
-  test('is asked for as the accounts are now, not as they were shown before', async () => {
+  test('is asked for by the accounts as they are now, not as they were read before', async () => {
     await using lab = await startLab();
     const shown = { id: 'a', lab: 'example-diagnostics', status: 'active', delegated_flow: 'not_delegated' };
     answerAccounts(lab, [shown]);

@@ -319,7 +319,7 @@ describe('simulateOrder', () => {
     expect(order.hasMissingResults).toBe(hasMissingResults);
   });
 
-  test('waits a day between steps at most', async () => {
+  test('refuses a delay of more than a day between steps', async () => {
     await using lab = await startLab();
     const delayed = await simulate(lab, { delaySeconds: 3_000_000 });
     expect(delayed).toMatchObject({ __typename: 'InputRejected', issues: [{ path: ['delaySeconds'] }] });

@@ -179,7 +179,7 @@ test('filters that the service ignores are applied to what it sends', async () =
 });
 
 test.each(['createdBefore', 'updatedBefore'])(
-  'an order is on the list up to the instant that it shows, though the service has it by the microsecond: %s',
+  'a list up to the time that an order shows contains the order, although the service stores microseconds: %s',
   async (name) => {
     await using service = await startPlainService();
     await using gateway = await openGateway(service);

@@ -30,7 +30,7 @@ test.each(['LAUNCH', 'COMMUNICATIONS'])('a %s link opens the portal', async (con
   expect((await fetch(url)).status).toBe(200);
 });
 
-test('a link for weeks is for gateway keys only: no token becomes one', async () => {
+test('a link that is valid for weeks is for gateway keys only; viewer tokens are refused', async () => {
   await using lab = await startLab();
   const token = await lab.tokenFor(known(lab));
   for (const input of [{}, { userId: known(lab) }, { userId: crypto.randomUUID() }]) {
@@ -43,7 +43,7 @@ test('a link for weeks is for gateway keys only: no token becomes one', async ()
   expect(lab.sandbox.calls).toEqual([]);
 });
 
-test('a token for some orders that may launch opens the portal of its whole user', async () => {
+test('a token for some orders with the scope launch:portal opens the portal', async () => {
   await using lab = await startLab();
   const order = lab.sandbox.orders().find(({ userId }) => userId === known(lab));
   const orderIds = [order?.orderId];

@@ -69,7 +69,7 @@ function ordersIn(cursor = ''): readonly string[] {
   return Object.keys(JSON.parse(Buffer.from(cursor, 'base64url').subarray(16).toString('utf8'))[2]);
 }
 
-test('The cursor after lost history has the versions that were shown ahead of the log, until it is past them', async () => {
+test('After lost history the cursor has the versions that are newer than its position, until it has passed them', async () => {
   await using world = await startWorld({ RECONCILE_MINUTES: '0' });
   const isMoving = ({ status }: { readonly status: string }) => /^(received|collecting)/.test(status);
   const moving = Map.groupBy(world.sandbox.orders().filter(isMoving), ({ userId }) => userId);

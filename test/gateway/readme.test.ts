@@ -49,7 +49,7 @@ test.each(
   globSync('{README.md,docs/*.md}').flatMap((page) =>
     examplesOf(read(page)).map((example) => [page, example] as const),
   ),
-)('an example of %s fits the graph that it is about', (page, example) => {
+)('an example of %s is valid in the graph of that page', (page, example) => {
   const graph = page === 'docs/management.md' ? 'management.graphql' : 'schema.graphql';
   expect(validate(buildSchema(read(graph)), parse(example)).map(({ message }) => message)).toEqual([]);
 });

@@ -166,7 +166,7 @@ describe('what uses a token when it is revoked ends', () => {
 });
 
 describe('a revocation is stored', () => {
-  test('over a kill -9 of the gateway that took it', async () => {
+  test('so it survives a kill -9 of the gateway that accepted it', async () => {
     await using world = await startWorld();
     const first = await world.startGateway();
     const userId = world.sandbox.users()[0]?.userId ?? '';

@@ -76,7 +76,7 @@ test('a malformed id of a mutation is a refusal as data, where its result has on
   expect(lab.sandbox.calls.filter((call) => call.startsWith('POST'))).toEqual([]);
 });
 
-test('a mutation shows what it made where a field of that cannot be read', async () => {
+test('a mutation shows what it created although a field of it cannot be read', async () => {
   await using lab = await startSpoiltLab();
   lab.spoil({ at: /GET .orders/, isDone: false, answer: text('', 502), times: 9 });
   const answer = await lab.query(

@@ -117,7 +117,7 @@ test('every mutation whose result can be a refusal has one for a malformed input
   expect(lacking.map(({ name }) => name)).toEqual(['createViewerToken', 'revokeViewerTokens']);
 });
 
-/** The messages about fields that cannot be asked of every member of a union in one selection. */
+/** GraphQL's messages about fields that one selection cannot select of all members of a union. */
 function conflictsOf(of: GraphQLSchema): readonly string[] {
   const unions = typesOf(of).filter(isUnionType);
   const texts = unions.map((type) => {
@@ -134,7 +134,7 @@ function conflictsOf(of: GraphQLSchema): readonly string[] {
   );
 }
 
-test('a field of several members of a result has one type, so one document can ask all of them', () => {
+test('a field of several members of a result has one type, so that one document can select it of all of them', () => {
   expect([...conflictsOf(schema), ...conflictsOf(managementSchema)]).toEqual([]);
 });
 

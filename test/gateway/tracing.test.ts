@@ -105,7 +105,7 @@ test("a team's own SDK takes the gateway's place, and its sampler decides", asyn
   expect(collector.spans).toEqual([]);
 });
 
-test('spans that a collector does not take are logged once a minute, without its answer', async () => {
+test('spans that a collector does not accept are logged once a minute, without its answer', async () => {
   let posts = 0;
   const refusing = createServer((request, response) => {
     posts += 1;
@@ -122,7 +122,7 @@ test('spans that a collector does not take are logged once a minute, without its
   expect(await gateway.end('SIGTERM')).toBe(0);
   refusing.close();
   const logged = gateway.output.filter((line) => line.includes('tracing.unsent'));
-  // No request is at fault, so none is named.
+  // No request is the cause, so the line names none.
   const [level, time, advice] = [40, expect.any(String), expect.stringContaining('OTLP over HTTP')];
   expect(logged.map((line) => JSON.parse(line))).toEqual([{ level, time, advice, event: 'tracing.unsent' }]);
   expect(gateway.output.join('')).not.toContain('canary');

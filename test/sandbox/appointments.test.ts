@@ -174,7 +174,7 @@ async function bookedOrder(service: Open, kind: Kind) {
   return order;
 }
 
-/** Asks for another time, and then for the appointment to be cancelled. */
+/** Tries to reschedule the appointment, and then to cancel it. */
 async function changeVisit(service: Open, kind: Kind, orderId: string) {
   const key = { booking_key: at(await slotsOf(service, kind), 5).booking_key };
   const moved = await service.ask('PATCH', pathOf(kind, orderId, '/reschedule'), key);
@@ -371,7 +371,7 @@ test('Centers are found within the radius, by lab and by what they can do', asyn
   expect((await count('zip_code=850&lab_id=6'))[0]).toBe(422);
 });
 
-test('An order of a set has the centers of its lab', async () => {
+test('An order of an order set has the service centers of its lab', async () => {
   await using service = openSandbox();
   const ofMethod = service.sandbox.labTests().filter(({ method }) => method === 'walk_in_test');
   const centersOf = async (more: object) => {

@@ -85,7 +85,7 @@ async function sampleOf(service: OpenSandbox, body: object): Promise<Readonly<Re
   return at(receiver.received, 0).body.data;
 }
 
-test('The appointment of an event is of the kind of its order, and does not stand in the way of a real one', async () => {
+test('The appointment of an event has the type of its order, and does not prevent a real booking', async () => {
   await using service = openSandbox();
   const { orderId: order_id } = at(
     service.sandbox.orders().filter(({ status }) => status === 'received.walk_in_test.requisition_created'),
@@ -113,7 +113,7 @@ test('The appointment of an event is of the kind of its order, and does not stan
   expect(booked.body.id).not.toBe(sample.id);
 });
 
-test('The parsing job of an event is as far as its type says, and only there', async () => {
+test('The parsing job of an event has the status of the event type, and is not stored', async () => {
   await using service = openSandbox();
   const user_id = at(service.sandbox.users(), 0).userId;
   const updated = await sampleOf(service, { event_type: 'lab_report.parsing_job.updated', user_id });
@@ -125,7 +125,7 @@ test('The parsing job of an event is as far as its type says, and only there', a
   expect((await service.ask('GET', `/lab_report/v1/parser/job/${updated.id}`)).status).toBe(404);
 });
 
-test('The id of a user is written in any case', async () => {
+test('The user id of a sample event may be in upper or lower case', async () => {
   await using service = openSandbox();
   const { userId } = at(service.sandbox.orders(), 0);
   const body = { event_type: 'labtest.order.updated', user_id: userId.toUpperCase() };

@@ -63,7 +63,7 @@ test('A report is started when it is uploaded, and completed with results later;
   ]);
 });
 
-test('No report shows a negative concentration', async () => {
+test('No report has a negative concentration', async () => {
   await using service = openSandbox();
   const uploaded: Job[] = [];
   for (let index = 0; index < 60; index += 1) uploaded.push((await upload(service, [pdf])).body);

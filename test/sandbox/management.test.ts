@@ -312,7 +312,7 @@ test('Every operation refuses a request without a key, and an id that is none', 
   }
 });
 
-test('A partial result is announced where the team wants it, as the first team does until it is changed', async () => {
+test('Webhooks of partial results are sent if the team wants them, as the first team does until it is changed', async () => {
   await using own = openManaged();
   const orderAt = (step: string) =>
     own.sandbox.orders().find(({ status }) => status === `received.walk_in_test.${step}`)?.orderId;

@@ -224,7 +224,7 @@ test.each([
     'sample_with_lab.on_site_collection.partial_results',
     200,
   ],
-])('From %s a simulation to %s is %i', async (from, to, status) => {
+])('A simulation from %s to %s is answered with %i', async (from, to, status) => {
   await using service = openSandbox();
   const orderId = await orderAt(service, from);
   expect((await service.ask('POST', `/v3/order/${orderId}/test?final_status=${to}`)).status).toBe(status);
@@ -255,7 +255,7 @@ test.each([
   expect(service.sandbox.webhooks.sent.slice(sent).map(({ eventType }) => eventType)).toEqual(types);
 });
 
-test('A correction that says nothing leaves the results as they were', async () => {
+test('A correction without a body leaves the results as they were', async () => {
   await using service = openSandbox();
   const orderId = seededOrder(service, 'received.walk_in_test.ordered');
   const flags = { interpretation: 'abnormal', has_missing_results: true };

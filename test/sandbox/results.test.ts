@@ -164,7 +164,7 @@ const oneMarker = {
 };
 
 test.each([true, false])(
-  'Of one marker the result is missing where the simulation says so: %s',
+  'The result of a single marker is missing if the simulation says so: %s',
   async (isMissing) => {
     await using service = openSandbox();
     const { body } = await service.ask<{ order: { id: string } }>('POST', '/v3/order', {

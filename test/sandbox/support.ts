@@ -113,7 +113,7 @@ export const shippingDetails = {
   phone_number: '+16025550100',
 };
 
-/** The person of an order, from its request. */
+/** The patient of an order, as in a request. */
 export const patient = {
   patient_details: {
     first_name: 'Avery',

@@ -17,7 +17,7 @@ async function askUntilGone(url: string, orderId: string): Promise<number> {
   }
 }
 
-test('a gateway that is killed as it writes leaves a sound trail, which goes on with the next', async () => {
+test('a gateway that is killed while it writes leaves a valid trail, which the next one continues', async () => {
   using folder = makeFolder();
   const audit = { AUDIT_TRAIL: `file:${folder.path}`, AUDIT_TRAIL_KEY: key.toString('base64') };
   await using world = await startWorld({ ...audit, EVENT_LOG: 'memory:', RECONCILE_MINUTES: '0' });
@@ -76,7 +76,7 @@ test('what is found is said in words, and ends with 1', async () => {
   expect(off.said).toContain('AUDIT_TRAIL is off');
 });
 
-test("a name that is no user id of the service is called wrongly, in place of 'nobody saw it'", async () => {
+test('--user with a text that is not a user id is a wrong call, and does not report that nobody saw the data', async () => {
   using folder = makeFolder();
   await writeTrail(folder.path, 1);
   const env = { AUDIT_TRAIL: `file:${folder.path}`, AUDIT_TRAIL_KEY: key.toString('base64') };

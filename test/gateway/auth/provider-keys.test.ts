@@ -100,7 +100,7 @@ test('a key that the provider has withdrawn is forgotten with the next reading, 
   expect(provider.asked()).toBe(2);
 });
 
-test('a key that was withdrawn while no token came is refused with the first that does', async () => {
+test('a key that was withdrawn while no tokens came is refused for the first token after that', async () => {
   await using provider = await startIdentityProvider();
   const { isGood } = open(provider);
   provider.addKey('stolen');
@@ -111,7 +111,7 @@ test('a key that was withdrawn while no token came is refused with the first tha
   expect(provider.asked()).toBe(2);
 });
 
-test('one token waits for a provider that does not answer, and no other after it', async () => {
+test('only one token waits for a provider that does not answer; later ones do not', async () => {
   await using provider = await startIdentityProvider();
   const { isGood } = open(provider);
   expect(await isGood(await provider.tokenFor(userId))).toBe(true);

@@ -5,7 +5,7 @@ import { runLabgraph } from '../../support/labgraph-command.ts';
 import { startListening } from './listening.ts';
 
 /** Each test starts processes, which take long on a busy machine. */
-test('listen tries again until its target has an event, and after a kill goes on where it was', async () => {
+test('listen tries again until its target has an event, and continues from there after a kill', async () => {
   await using listening = await startListening();
   const { lab, target } = listening;
   expect(target.received[0]?.event).toMatchObject({
@@ -27,7 +27,7 @@ test('listen tries again until its target has an event, and after a kill goes on
   expect(new Set(target.received.map(({ id }) => id)).size).toBe(31);
 });
 
-test('what sign prints, verify accepts, and not for another body; help, completions and mistakes have their exit codes', async () => {
+test('verify accepts what sign prints, and refuses it for another body; help, completions and mistakes have their exit codes', async () => {
   using folder = makeFolder();
   const file = folder.file('secret');
   writeFileSync(file, `whsec_${Buffer.from('a secret for this test alone').toString('base64')}\n`);

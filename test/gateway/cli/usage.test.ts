@@ -44,7 +44,7 @@ test.each([
 test.each([
   ['listen', '--forward-to', 'http://127.0.0.1:1'],
   ['resend', 'a-cursor', '--forward-to', 'http://127.0.0.1:1'],
-])('%s with a file that holds no secret is called wrongly', async (...args) => {
+])('%s with a file that contains no secret is a wrong call', async (...args) => {
   using folder = makeFolder();
   writeFileSync(folder.file('secret'), 'not-a-secret!!\n');
   const env = { LABGRAPH_URL: 'http://127.0.0.1:1', LABGRAPH_KEY: 'x' };

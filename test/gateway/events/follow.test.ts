@@ -64,7 +64,7 @@ describe.each(stores)('follow on $name', ({ open }) => {
     expect((await next).value).toMatchObject({ event: { messageId: 'a' } });
   });
 
-  test('gives what comes to a reader that has waited while everything before was pruned', async () => {
+  test('gives the next event to a waiting reader, although everything before it was pruned', async () => {
     await using store = await open();
     const waiting = Promise.withResolvers<void>();
     const log = replaceMembers(store.log, {
@@ -91,7 +91,7 @@ describe.each(stores)('follow on $name', ({ open }) => {
   test.each([
     ['beyond-end', (position: number) => position + 1],
     ['pruned', () => 0],
-  ])('has a gap when history is lost, and goes on with what comes (%s)', async (reason, afterOf) => {
+  ])('has a gap when history is lost, and continues with new events (%s)', async (reason, afterOf) => {
     await using store = await open();
     const { position } = await store.log.append(newMessage('a', { receivedAt: new Date(0) }));
     await store.log.prune(new Date(1));

@@ -20,7 +20,7 @@ test('a connection gives up a server that begins an answer and does not end it',
   server.close();
 });
 
-test('a command that was answered while the process stood still is not given up, and its connection stays', async () => {
+test('a command that was answered while the process was suspended does not time out, and its connection stays', async () => {
   await using server = await startRedis();
   const states: unknown[] = [];
   const options = { server: toRedisServer(server.newUrl()), group: new Set<RedisConnection>() };

@@ -32,8 +32,8 @@ test('equal reads at once get the same events, and a read after an append has wh
   await events.close();
 });
 
-test.each(['had its notice', 'lost a notice'])(
-  'who has waited while everything before was pruned reads what another gateway appends (%s)',
+test.each(['it got the notice', 'a notice was lost'])(
+  'a waiter reads the append of another gateway, although everything before it was pruned: %s',
   async (fate) => {
     await using server = await startRedis();
     const url = server.newUrl();
@@ -46,7 +46,7 @@ test.each(['had its notice', 'lost a notice'])(
     await events.catchUp();
     expect(await events.prune(new Date(1))).toBe(2);
 
-    if (fate === 'lost a notice') {
+    if (fate === 'a notice was lost') {
       const [id, previous] = [`${newer.position + 2}-0`, String(newer.position + 1)];
       const fields = ['user', '', 'subject', '', 'version', '', 'dead', ''];
       await server.command(url, 'XADD', `${keyPrefix}bus`, id, 'previous', previous, ...fields);

@@ -21,7 +21,7 @@ async function openLog(url: string) {
   return { log, [Symbol.asyncDispose]: () => log.close() };
 }
 
-/** A way to the server on which each line of its answers takes a millisecond. */
+/** A relay to the server that delays each line of its answers by a millisecond. */
 async function startSlowAnswers() {
   const open = new Set<Socket>();
   const relay = createServer(async (near) => {

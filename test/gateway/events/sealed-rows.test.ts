@@ -114,7 +114,7 @@ describe.each([
     ['bodies that were swapped', {}, swapBodies],
     ["a body that was made another user's", {}, giveToAnother],
     ['a dead letter that was brought back', { deadReason: 'other-team' } as const, reviveDead],
-  ])('nothing is opened of %s', async (_case, more, how) => {
+  ])('nothing is decrypted of %s', async (_case, more, how) => {
     using place = openPlace();
     {
       await using store = await place.open([key]);
@@ -127,7 +127,7 @@ describe.each([
     expect(await store.log.read({}, 0, 10)).toEqual({ kind: 'gap', reason: 'sealed', through });
   });
 
-  test('events that no key opens are one gap to a stream, and the others are given', async () => {
+  test('events that no key decrypts are one gap to a stream, which gets all others', async () => {
     using place = openPlace();
     const append = async (keys: readonly Buffer[], ids: readonly string[]) => {
       await using store = await place.open(keys);

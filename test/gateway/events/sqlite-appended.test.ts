@@ -23,7 +23,7 @@ test('An append of a command notifies, also where the gateway has appended since
   await woken;
 });
 
-test('An append of a command is read by who has waited while everything before it was pruned', async () => {
+test('A waiter reads the append of a command, although everything before it was pruned', async () => {
   await using logs = await openBeside();
   const { log, command, look } = logs;
   const old = { receivedAt: new Date(0), userId: 'user-2' };

@@ -8,7 +8,7 @@ const cancel = /^POST \/v3\/order\/[^/]+\/cancel$/;
 const simulate = /^POST \/v3\/order\/[^/]+\/test(\?|$)/;
 const resend = /^POST \/v3\/order\/resend_events$/;
 
-/** The first order whose status ends so. */
+/** The first order whose status has this ending. */
 export function orderAt(lab: Pick<SpoiltLab, 'sandbox'>, ending: string): string {
   const order = lab.sandbox.orders().find(({ status }) => status.endsWith(ending));
   if (order === undefined) throw new Error(`The world has no order at ${ending}.`);

@@ -52,8 +52,8 @@ function callOf(root: string, { name, args, type }: GraphQLField<unknown, unknow
 }
 
 /**
- * What may be left out and leads to more calls: the things that the call is about, but for the user, who is the caller
- * then. An order without a day is one that goes at once.
+ * Whether an optional field leads to more calls when it is given. These are the ids of other things; without the id of
+ * the user, the user is the caller. `activateBy` is given as null, for an order that is placed at once.
  */
 function isMore({ name, type }: GraphQLInputField): boolean {
   return name === 'activateBy' || (name !== 'userId' && getNamedType(type).name === 'ID');

@@ -47,12 +47,12 @@ function isEmpty(value: unknown): boolean {
   return value === null || (Array.isArray(value) && value.length === 0);
 }
 
-/** A fault where a field that is hidden from the asker has a value. */
+/** A fault where a field that is hidden from the caller has a value. */
 function findShown({ coordinate }: Asked, { value }: Values): readonly string[] {
   return isEmpty(value) ? [] : [`${coordinate} is there`];
 }
 
-/** A fault where the asker misses what a gateway key is shown. */
+/** A fault where the caller does not get a value that a gateway key gets. */
 function findGone({ coordinate, fields }: Asked, { value, whole }: Values): readonly string[] {
   const isGone = whole !== null && isEmpty(value) && (value === null || fields.length > 0);
   return isGone ? [`${coordinate} is empty, unlike the team's`] : [];

@@ -153,7 +153,7 @@ describe('a body', () => {
     expect(response.status).toBe(413);
   });
 
-  test('without end is refused over a real connection, while it still comes', async () => {
+  test('without end is refused over a real connection while it is still being sent', async () => {
     await using lab = await startLab({ eventLog: 'sqlite' });
     const endless = request(`${lab.url}/webhooks`, { method: 'POST', headers: signedHeaders('') });
     endless.on('error', () => {}); // The gateway may cut the rest off.

@@ -31,7 +31,7 @@ async function openHangingLog(path: string) {
 
 const unread = () => new ReadableStream({ pull: () => expect.unreachable() }, { highWaterMark: 0 });
 
-test('with 1,000 messages in hand the next is turned away unread, and taken when there is room again', async () => {
+test('while 1,000 messages are in progress the next is refused unread, and it is accepted when there is room again', async () => {
   using folder = makeFolder();
   await using hanging = await openHangingLog(folder.file('events.db'));
   await using endpoint = await openEndpoint({ events: hanging.events });
@@ -49,7 +49,7 @@ test('with 1,000 messages in hand the next is turned away unread, and taken when
   expect(endpoint.logged.filter((line) => line.includes('webhook.flooded'))).toHaveLength(1);
 });
 
-test('64 MiB in hand are as much as there may be, announced or in chunks', async () => {
+test('messages in progress have 64 MiB at most, announced or in chunks', async () => {
   using folder = makeFolder();
   await using hanging = await openHangingLog(folder.file('events.db'));
   await using endpoint = await openEndpoint({ events: hanging.events });
@@ -81,7 +81,7 @@ test('stalled bodies are evicted for active ones, and their senders get a status
   expect(await endpoint.deliver(orderEvent(), { id: 'msg_2' })).toBe(202);
 });
 
-test('in a flood of webhooks queries are answered, and nothing that was acknowledged is lost', async () => {
+test('during a flood of webhooks queries are answered, and no acknowledged webhook is lost', async () => {
   await using lab = await startLab({ eventLog: 'sqlite' });
   const everything = await openEventStream({
     url: lab.url,

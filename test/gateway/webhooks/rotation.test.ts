@@ -35,7 +35,7 @@ test('While the secret is rotated at the service, a gateway that has only the ol
   ).toEqual([]);
 });
 
-test('A stored secret stays accepted when a gateway with another key of the log seals it anew', async () => {
+test('A stored secret stays accepted when a gateway with another EVENT_LOG_KEY encrypts it anew', async () => {
   const { log } = await openMemoryStore();
   const [oldKey, newKey] = [randomBytes(32), randomBytes(32)];
   const open = (keys: readonly Buffer[]) =>

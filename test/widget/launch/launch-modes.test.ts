@@ -178,9 +178,9 @@ describe('the label of <portal-launch>', () => {
   };
 
   test.each<[string, string, (element: Element) => void, string]>([
-    ['words come', '', (element) => element.append('Portal'), 'Portal'],
-    ['an empty text gets words', ' ', (element) => write(element, 'Portal'), 'Portal'],
-    ['a text loses its words', 'Portal', (element) => write(element, ''), 'Open patient portal'],
+    ['a text is added', '', (element) => element.append('Portal'), 'Portal'],
+    ['an empty text gets a value', ' ', (element) => write(element, 'Portal'), 'Portal'],
+    ['a text becomes empty', 'Portal', (element) => write(element, ''), 'Open patient portal'],
     [
       'the link says something else',
       '<a href="/help">Help</a>',
@@ -188,7 +188,7 @@ describe('the label of <portal-launch>', () => {
       'Hilfe',
     ],
     [
-      'words become the icon',
+      'an element becomes the icon',
       '<b>+</b>',
       (element) => element.querySelector('b')?.setAttribute('slot', 'icon'),
       '+ Open patient portal',

@@ -27,7 +27,7 @@ describe('the link that replaces a tab', () => {
     // Another person.
     { tokenProvider: () => 'other' },
     { client: createPortalClient({ endpoint: 'https://other.test/graphql', tokenProvider: () => 'other' }) },
-  ])('goes when the element has another target: %o', async (change) => {
+  ])('is removed when the element has another target: %o', async (change) => {
     using gateway = new FakeGateway();
     using tabs = new OpenedTabs();
     const element = await mountLink(gateway, tabs);
@@ -69,7 +69,7 @@ const CHANGES_OF_PERSON: Readonly<
 };
 
 describe.each(Object.entries(CHANGES_OF_PERSON))('another person: %s', (_, change) => {
-  test('ends the launch under way, and its tab with it', async () => {
+  test('ends the launch in progress, and closes its tab', async () => {
     using gateway = new FakeGateway();
     using tabs = new OpenedTabs();
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -88,7 +88,7 @@ describe.each(Object.entries(CHANGES_OF_PERSON))('another person: %s', (_, chang
     expect([tabs.newest.closed, events]).toEqual([true, ['portal-before-launch {"orderId":null}']]);
   });
 
-  test('takes the error of a launch away', async () => {
+  test('removes the error of a launch', async () => {
     using gateway = new FakeGateway();
     using _tabs = new OpenedTabs();
     gateway.portalResult = { __typename: 'PortalUrlRejected', demographicsMissing: true };
@@ -123,7 +123,7 @@ describe('a launch', () => {
     ]);
   });
 
-  test('is reported with the order of its click, also when the page shows another one meanwhile', async () => {
+  test('is reported with the order at the time of the click, even if the page shows another one meanwhile', async () => {
     using gateway = new FakeGateway();
     using _tabs = new OpenedTabs();
     const { promise, resolve } = Promise.withResolvers<void>();

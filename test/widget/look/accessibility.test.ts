@@ -167,7 +167,7 @@ describe('to a screen reader', () => {
 });
 
 describe('focus', () => {
-  test('does not move to the button at a click on the words beside it', async () => {
+  test('does not move to the button after a click on the text beside it', async () => {
     using gateway = new FakeGateway();
     using _tabs = new OpenedTabs();
     const element = mountLaunch(gateway, { orderId: ORDER_ID, live: 'always' });
@@ -178,7 +178,7 @@ describe('focus', () => {
     expect([document.activeElement, element.shadowRoot?.activeElement]).toEqual([document.body, null]);
   });
 
-  test('goes to the control of an element by its focus()', async () => {
+  test('moves to the control of an element when its focus() is called', async () => {
     using gateway = new FakeGateway();
     gateway.refusedTokens.add('token');
     const launch = mountLaunch(gateway, { orderId: ORDER_ID, live: 'off' });

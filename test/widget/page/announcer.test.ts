@@ -54,7 +54,7 @@ describe('the announcer', () => {
     ]);
   });
 
-  test('says each change of the results on screen, and nothing after a read that changes none', async () => {
+  test('announces each change of the results on screen, and nothing after a read without a change', async () => {
     const said = recordAnnouncements();
     using gateway = new FakeGateway();
     const partial = (count: number) => {
@@ -82,7 +82,7 @@ describe('the announcer', () => {
     ]);
   });
 
-  test('does not say that there is a link when the page shows another order meanwhile', async () => {
+  test('does not announce the link if the page shows another order meanwhile', async () => {
     const said = recordAnnouncements();
     using gateway = new FakeGateway();
     using tabs = new OpenedTabs();
@@ -134,7 +134,7 @@ describe('the announcer', () => {
     '<dialog></dialog>',
     '<div role="dialog"></div>',
     '<div role="alertdialog" aria-modal="true"></div>',
-  ])('speaks inside %s where its speaker is, and outside when it is gone', (markup) => {
+  ])('speaks inside %s if the speaker is there, and outside when it is removed', (markup) => {
     Reflect.deleteProperty(Element.prototype, 'ariaNotify');
     using _gateway = new FakeGateway();
     document.body.insertAdjacentHTML('beforeend', markup);

@@ -85,7 +85,7 @@ describe('results that are not there yet', () => {
   });
 
   test.each(['before the answer', 'after the answer'])(
-    'are read again by an element that was out of view meanwhile, from %s on',
+    'are read again by an element that was paused %s, when it resumes',
     async (moment) => {
       using gateway = new FakeGateway();
       gateway.order = complete();

@@ -64,7 +64,7 @@ describe('the report', () => {
     expect(opened).toEqual([]);
   });
 
-  test('of the person before is not downloaded for the next', async () => {
+  test('of one person is not downloaded after a change to another person', async () => {
     using gateway = new FakeGateway();
     const opened = watchLinks();
     gateway.order = complete();

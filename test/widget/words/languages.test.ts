@@ -110,7 +110,7 @@ describe('the language of an element', () => {
     ]);
   });
 
-  test('that comes later, or that the page changes, is also that of an error on screen', async () => {
+  test('applies to an error on screen, also if it is added or changed after the error', async () => {
     using gateway = new FakeGateway();
     gateway.order = null;
     document.documentElement.lang = 'yy';
