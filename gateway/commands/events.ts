@@ -122,7 +122,7 @@ const tail: Command<EventStore> = {
       else if (item.reason === 'pruned')
         report(`Events up to position ${item.position} were pruned; the rest follows.`);
       else {
-        report(`The log cannot be followed from there: ${item.reason}.`);
+        report(`The log cannot be followed from that position: ${item.reason}.`);
         return false;
       }
     }

@@ -139,5 +139,5 @@ export function nameRefusedArguments(error: unknown, names: Readonly<Record<stri
   const refused = error.issues.flatMap(({ location }) => location.flatMap((part) => known.get(part) ?? []));
   if (refused.length === 0) return error;
   const list = [...new Set(refused)].join(', ');
-  return new GatewayError('BAD_USER_INPUT', `The service does not take what was given as ${list}.`);
+  return new GatewayError('BAD_USER_INPUT', `The service does not accept the value of ${list}.`);
 }

@@ -145,7 +145,7 @@ test.each([
   const answer = await lab.query(`{ orders(first: 1, filter: { ${name}: ${value} }) { totalCount } }`);
   expect(answer.errors).toMatchObject([
     {
-      message: `The service does not take what was given as filter.${name}.`,
+      message: `The service does not accept the value of filter.${name}.`,
       extensions: { code: 'BAD_USER_INPUT' },
     },
   ]);

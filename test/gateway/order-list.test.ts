@@ -47,7 +47,7 @@ describe('the order list', () => {
     const { errors } = await ask(lab, { stepsRaw: ['on_the_moon'] });
     expect(errors).toMatchObject([
       {
-        message: 'The service does not take what was given as filter.stepsRaw.',
+        message: 'The service does not accept the value of filter.stepsRaw.',
         extensions: { code: 'BAD_USER_INPUT' },
       },
     ]);
