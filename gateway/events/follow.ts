@@ -104,7 +104,11 @@ async function readOn(
   return position === null ? null : { kind: 'gap', reason: batch.reason, position };
 }
 
-/** The position at the end of a gap. Any number of consecutive events that no key decrypts are one gap. */
+/**
+ * The position at the end of a gap: the one before the next event of the scope that can be read, or the end of the log.
+ * Behind it there may be more gaps, which are part of this one, and events of other scopes: a cursor that stayed before those would meet
+ * another gap when they are pruned.
+ */
 async function findEnd(
   log: EventLog,
   gap: Gap,
@@ -114,7 +118,10 @@ async function findEnd(
   let { through } = gap;
   while (!signal.aborted) {
     const next = await log.read(scope, through, batchSize);
-    if (next.kind !== 'gap' || next.reason !== 'sealed') break;
+    if (next.kind === 'gap' && !('through' in next)) break;
+    const [first] = next.kind === 'events' ? next.events : [];
+    if (first !== undefined) return first.position - 1;
+    if (next.through === through) break;
     ({ through } = next);
     await setImmediate();
   }

@@ -106,14 +106,32 @@ describe.each(stores)('follow on $name', ({ open }) => {
     await using store = await open();
     const old = { receivedAt: new Date(0) };
     const { position: after } = await store.log.append(newMessage('read', old));
-    const { position } = await store.log.append(newMessage('lost', old));
+    await store.log.append(newMessage('lost', old));
     await store.log.append(newMessage('other', { userId: 'user-2' }));
-    await store.log.append(newMessage('a'));
+    const { position: next } = await store.log.append(newMessage('a'));
     await store.log.append(newMessage('b'));
     await store.log.prune(new Date(1));
     await using stream = openStream(store.log, mine, after);
-    expect((await stream.next()).value).toEqual({ kind: 'gap', reason: 'pruned', position });
+    expect((await stream.next()).value).toEqual({ kind: 'gap', reason: 'pruned', position: next - 1 });
     expect((await take(stream, 2)).ids).toEqual(['a', 'b']);
+  });
+
+  test('has no other gap when the events of others behind the first one are pruned too', async () => {
+    await using store = await open();
+    const append = (id: string, userId: string, ms: number) =>
+      store.log.append(newMessage(id, { userId, receivedAt: new Date(ms) }));
+    await append('lost', 'user-1', 0);
+    for (const ms of [1, 2]) await append(`other-${ms}`, 'user-2', ms);
+    await store.log.prune(new Date(1));
+    const first = openStream(store.log, mine, 0);
+    const { value: gap } = await first.next();
+    await first.return(undefined);
+
+    await store.log.prune(new Date(3));
+    await using second = openStream(store.log, mine, gap?.position ?? 0);
+    const next = second.next();
+    await append('mine', 'user-1', 4);
+    expect([gap?.kind, (await next).value]).toMatchObject(['gap', { event: { messageId: 'mine' } }]);
   });
 
   test('has one gap in a second at most, however often the log has one', async () => {

@@ -230,7 +230,7 @@ export interface AccountQuestion {
  */
 export async function needsPhysician(service: Service, question: AccountQuestion): Promise<boolean> {
   const { labAccountId, findLab, takesPending } = question;
-  const lab = labAccountId === null ? await findLab() : null;
+  const lab = labAccountId === null ? await findLab().catch(() => null) : null;
   const accounts = await listLabAccounts(service, { id: labAccountId, status: null }, 'write:orders');
   // Accounts that take no orders do not count: a physician would not help.
   const open = accounts
