@@ -154,6 +154,21 @@ describe('the announcer', () => {
     expect([inside, ...regions.map(({ textContent }) => textContent)]).toEqual(['Seven.', 'Eight.']);
   });
 
+  test('speaks outside a dialog that closes before it has spoken', () => {
+    Reflect.deleteProperty(Element.prototype, 'ariaNotify');
+    using _gateway = new FakeGateway();
+    document.body.insertAdjacentHTML('beforeend', '<dialog><p></p></dialog>');
+    const dialog = document.querySelector('dialog');
+    dialog?.showModal();
+    announce(dialog?.firstElementChild ?? document.body, 'Nine.', 'en');
+    dialog?.close();
+    vi.advanceTimersByTime(1100);
+
+    const region = document.querySelector('[role=status]');
+    expect([region?.parentNode, region?.textContent]).toEqual([document.body, 'Nine.']);
+    dialog?.remove();
+  });
+
   test('speaks the language of the text, also to pages that hide all but live regions', async () => {
     Reflect.deleteProperty(Element.prototype, 'ariaNotify');
     using gateway = new FakeGateway();

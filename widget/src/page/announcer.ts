@@ -25,9 +25,17 @@ export function announce(speaker: Element, text: string, language: string): void
 
 function speak(): void {
   const text = [...new Set(pending.values())].join(' ');
+  const speaker = [...pending.keys()].at(-1);
   pending.clear();
-  if (region) region.textContent = text;
-  else (document.documentElement as AriaNotifier).ariaNotify?.(text);
+  const place = region?.parentNode;
+  // The dialog may have closed with the region in it. Where it moves to, it must be in the page before its text changes.
+  region = speaker ? findRegion(speaker) : null;
+  const show = () => {
+    if (region) region.textContent = text;
+    else (document.documentElement as AriaNotifier).ariaNotify?.(text);
+  };
+  if (region?.parentNode === place) show();
+  else setTimeout(show, 100);
 }
 
 /**
