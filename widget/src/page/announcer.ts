@@ -1,41 +1,38 @@
 import { findAround } from './find-around.ts';
 import { MASKED, setMarks } from './masks.ts';
 
-const COALESCE_MS = 1000;
+const COALESCE_MS = 900;
+/** Screen readers announce a change only in a region that has been in the page for a moment. */
+const SETTLE_MS = 100;
 
 /** `ariaNotify` is newer than the DOM types. */
 type AriaNotifier = Element & { ariaNotify?: (text: string) => void };
 
 let region: HTMLElement | null = null;
+let lang = '';
 /** The last text of each speaker: of two texts within a second only the second is announced. */
 const pending = new Map<Element, string>();
 
 /** Announces a text in this language to screen readers. A page has one live region; texts within a second are announced together. */
 export function announce(speaker: Element, text: string, language: string): void {
-  if (pending.size === 0) {
-    // Screen readers announce a change only in a region that is already in the page.
-    region = findRegion(speaker);
-    // A repeated text is announced only if the region had another text in between.
-    if (region) region.textContent = '';
-    setTimeout(speak, COALESCE_MS);
-  }
-  if (region) region.lang = language;
+  if (pending.size === 0) setTimeout(speak, COALESCE_MS, speaker);
+  lang = language;
   pending.set(speaker, text);
 }
 
-function speak(): void {
+function speak(speaker: Element): void {
   const text = [...new Set(pending.values())].join(' ');
-  const speaker = [...pending.keys()].at(-1);
   pending.clear();
-  const place = region?.parentNode;
-  // The dialog may have closed with the region in it. Where it moves to, it must be in the page before its text changes.
-  region = speaker ? findRegion(speaker) : null;
-  const show = () => {
+  region = findRegion(speaker);
+  if (region) {
+    // A repeated text is announced only if the region had another text in between.
+    region.textContent = '';
+    region.lang = lang;
+  }
+  setTimeout(() => {
     if (region) region.textContent = text;
     else (document.documentElement as AriaNotifier).ariaNotify?.(text);
-  };
-  if (region?.parentNode === place) show();
-  else setTimeout(show, 100);
+  }, SETTLE_MS);
 }
 
 /**
