@@ -106,8 +106,8 @@ async function readOn(
 
 /**
  * The position at the end of a gap: the one before the next event of the scope that can be read, or the end of the log.
- * Behind it there may be more gaps, which are part of this one, and events of other scopes: a cursor that stayed before those would meet
- * another gap when they are pruned.
+ * More gaps in between are part of this one. Events of other scopes are skipped: a cursor before them would meet another
+ * gap once they are pruned.
  */
 async function findEnd(
   log: EventLog,

@@ -2,7 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { apiKey, at, openReceiver, openSandbox, patient } from './support.ts';
+import { patient } from '../contract/people.ts';
+import { apiKey, at, openReceiver, openSandbox } from './support.ts';
 
 type Open = ReturnType<typeof openSandbox>;
 

@@ -1,17 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { createLabAccounts } from '../../sandbox/world/lab-accounts.ts';
-import {
-  at,
-  type OpenSandbox,
-  openReceiver,
-  openSandbox,
-  patient,
-  requestTo,
-  statusesOf,
-} from './support.ts';
+import { patient, physician } from '../contract/people.ts';
+import { at, type OpenSandbox, openReceiver, openSandbox, requestTo, statusesOf } from './support.ts';
 
 const [open, delegated, pending] = createLabAccounts(1);
-const physician = { first_name: 'Robin', last_name: 'Careful', npi: '1234567890' };
 
 const testsOf = ({ sandbox }: OpenSandbox, method: string) =>
   sandbox

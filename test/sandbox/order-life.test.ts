@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { allStatuses } from '../../sandbox/orders/states.ts';
-import { at, type OpenSandbox, openSandbox, patient, shippingDetails } from './support.ts';
+import { patient } from '../contract/people.ts';
+import { at, type OpenSandbox, openSandbox, shippingDetails } from './support.ts';
 
 interface Order {
   readonly id: string;

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { measure } from '../../sandbox/results/measure.ts';
 import { biomarkers } from '../../sandbox/world/biomarkers.ts';
-import { apiKey, at, type OpenSandbox, openSandbox, patient } from './support.ts';
+import { patient } from '../contract/people.ts';
+import { apiKey, at, type OpenSandbox, openSandbox } from './support.ts';
 
 interface Result {
   readonly name: string;

@@ -113,26 +113,6 @@ export const shippingDetails = {
   phone_number: '+16025550100',
 };
 
-/** The patient of an order, as in a request. */
-export const patient = {
-  patient_details: {
-    first_name: 'Avery',
-    last_name: 'Sample',
-    dob: '1988-04-12',
-    gender: 'female',
-    phone_number: '+16025550100',
-    email: 'avery.sample@example.com',
-  },
-  patient_address: {
-    first_line: '100 Example Street',
-    city: 'Phoenix',
-    state: 'AZ',
-    zip: '85004',
-    country: 'US',
-    access_notes: 'Blue door.',
-  },
-};
-
 /** The last status of each message, in the order of arrival. */
 export function statusesOf(received: readonly Received[]): readonly unknown[] {
   return received.map(({ body }) => (body.data.last_event as { status: string } | undefined)?.status);
