@@ -54,6 +54,7 @@ export type OnAccess = (access: Access) => void;
  * trail here. Denies by default.
  */
 export class Rights {
+  /** For limits and keys. An answer that shows more of its credential than whose it is must not be shared. */
   readonly caller: Caller;
   /** Reports to the audit trail; undefined for the gateway itself. */
   readonly onAccess: OnAccess | undefined;
@@ -63,9 +64,9 @@ export class Rights {
     this.onAccess = onAccess;
   }
 
-  /** Callers with equal keys may see exactly the same. */
+  /** Callers with equal keys own the same data. Their scopes may differ. */
   get key(): string {
-    return keyOf(this.caller);
+    return keysOf(this.caller).owner;
   }
 
   /** The one user whose data the caller may see; null for a gateway key. */
@@ -143,17 +144,30 @@ function isOwner(caller: Caller, { userId, orderId }: Owner): boolean {
   return caller.orderIds === null || !orderId || caller.orderIds.includes(orderId.toLowerCase());
 }
 
-/** A caller is the same object from request to request (authenticate.ts), and each read asks for its key. */
-const keys = new WeakMap<Caller, string>();
-
-function keyOf(caller: Caller): string {
-  if (caller.kind !== 'USER') return caller.kind.toLowerCase();
-  const key = keys.get(caller) ?? makeKey(caller);
-  keys.set(caller, key);
-  return key;
+interface Keys {
+  readonly owner: string;
+  readonly rights: string;
 }
 
-function makeKey({ userId, orderIds }: UserCaller): string {
+/** A caller is the same object from request to request (authenticate.ts), and each read asks for its key. */
+const keys = new WeakMap<Caller, Keys>();
+
+/** Callers with equal keys may see and do exactly the same, so they may share an answer. */
+export function rightsKeyOf(caller: Caller): string {
+  return keysOf(caller).rights;
+}
+
+function keysOf(caller: Caller): Keys {
+  const known = keys.get(caller);
+  if (known !== undefined) return known;
+  const owner = caller.kind === 'USER' ? ownerKeyOf(caller) : caller.kind.toLowerCase();
+  const allowed = scopes.filter((scope) => hasScope(caller, scope));
+  const made = { owner, rights: `${owner} ${allowed.join(',')}` };
+  keys.set(caller, made);
+  return made;
+}
+
+function ownerKeyOf({ userId, orderIds }: UserCaller): string {
   return `user:${userId}:${orderIds === null ? '*' : orderIds.toSorted().join(',')}`;
 }
 

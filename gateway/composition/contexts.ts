@@ -13,7 +13,7 @@ import type { CreateContext } from '../http/yoga.ts';
 import type { Upstream } from '../service/client.ts';
 import { bindService } from '../service/service.ts';
 import { tagOfSubject } from '../service/tags.ts';
-import { type Dependencies, OperationCalls } from '../service/trace.ts';
+import { type Dependencies, OperationCalls, type Report } from '../service/trace.ts';
 import type { Core } from './core.ts';
 import { Services } from './service.ts';
 
@@ -147,13 +147,13 @@ function watchAgain(
   return (access) => {
     record(access);
     const { kind, userId, outcome } = access;
-    dependencies.addReport(`${kind} ${outcome} ${userId}`, watchOnce(watch, caller, access));
+    dependencies.addReport(`${kind} ${outcome} ${userId}`, watchOnce(watch, access));
   };
 }
 
 /** Lives as long as a cached answer: made here, so that it holds the access and not the operation. */
-function watchOnce(watch: (caller: Caller) => OnAccess, caller: Caller, access: Parameters<OnAccess>[0]) {
-  return () => watch(caller)(access);
+function watchOnce(watch: (caller: Caller) => OnAccess, access: Parameters<OnAccess>[0]): Report {
+  return (_seconds, caller) => watch(caller)(access);
 }
 
 /** Bounds of what one operation reports: the service chooses the values, and a subscription lasts as long as its client. */
@@ -178,11 +178,10 @@ export function oncePerValue(report: GraphContext['onUnknown']): GraphContext['o
 
 /**
  * The context of an operation whose answer may be shared. A member either has the same value for all equal operations
- * of one caller, or records its use. Each use of a getter isolates the answer. A member that is added to the context
+ * of callers with equal rights, or records its use. Each use of a getter isolates the answer. A member that is added to the context
  * must be added here, as one or the other.
  */
 export class NotedContext implements GraphContext {
-  readonly caller: GraphContext['caller'];
   readonly origin: GraphContext['origin'];
   readonly service: GraphContext['service'];
   readonly versions: GraphContext['versions'];
@@ -206,7 +205,6 @@ export class NotedContext implements GraphContext {
   readonly #dependencies: Dependencies;
 
   constructor(context: GraphContext, dependencies: Dependencies) {
-    this.caller = context.caller;
     this.origin = context.origin;
     this.service = context.service;
     this.versions = context.versions;
@@ -224,6 +222,11 @@ export class NotedContext implements GraphContext {
     this.cursors = context.cursors;
     this.#context = context;
     this.#dependencies = dependencies;
+  }
+
+  /** The credential has an end and a name of its own. What the caller may see is in `service.rights`. */
+  get caller(): GraphContext['caller'] {
+    return this.#use('caller');
   }
 
   get events(): GraphContext['events'] {

@@ -1,6 +1,6 @@
 import type { ExecutionResult, ValidatedSubscriptionArgs } from 'graphql';
 import { LRUCache } from 'lru-cache';
-import type { Rights } from '../auth/rights.ts';
+import { type Rights, rightsKeyOf } from '../auth/rights.ts';
 import type { GraphContext } from '../graph/context.ts';
 
 /** The newest items of live streams. A stream that is further behind executes by itself. */
@@ -58,8 +58,8 @@ export function shareKey({ document, operation, rawVariableValues, contextValue 
   const variables = (operation.variableDefinitions ?? []).flatMap(({ variable: { name } }) =>
     Object.hasOwn(given, name.value) ? [[name.value, given[name.value]]] : [],
   );
-  const { rights } = contextValue.service;
-  return JSON.stringify([id, operation.name?.value, variables, rights.key, rights.scopes]);
+  const { caller } = contextValue.service.rights;
+  return JSON.stringify([id, operation.name?.value, variables, rightsKeyOf(caller)]);
 }
 
 /** The same context, which reports each use of what may differ between streams with equal keys. */

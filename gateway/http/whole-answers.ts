@@ -1,4 +1,4 @@
-import type { Caller } from '../auth/rights.ts';
+import { type Caller, rightsKeyOf } from '../auth/rights.ts';
 import type { LoadControl, SharedCache } from '../cache/shared-cache.ts';
 import type { DocumentCache } from '../execution/document/prepared-document.ts';
 import type { Metrics } from '../metrics.ts';
@@ -20,7 +20,7 @@ export interface WholeAnswersOptions {
   readonly documents: Pick<DocumentCache, 'waitForTurn'>;
   /** Charges points for an answer that was made for another request. */
   readonly charge: (caller: Caller, points: number) => void;
-  /** Requests with equal keys share an answer. Default: one key for each credential and request. */
+  /** Requests with equal keys share an answer. Default: one key for equal rights and equal requests. */
   readonly answerKey?: ((request: DirectRequest) => string) | undefined;
 }
 
@@ -32,9 +32,9 @@ interface WholeAnswer {
 }
 
 /**
- * Answers equal queries of one caller with the same bytes: those of a cached answer, until one of its reads expires or
- * is invalidated, or those of an answer in flight. The caller is authenticated and charged. The operation's reports to
- * metrics and the audit trail are repeated.
+ * Answers equal queries of callers with equal rights with the same bytes: those of a cached answer, until one of its
+ * reads expires or is invalidated, or those of an answer in flight. The caller is authenticated and charged. The
+ * operation's reports to metrics and the audit trail are repeated for it.
  */
 export function shareWholeAnswers(
   options: WholeAnswersOptions,
@@ -91,7 +91,7 @@ export function shareWholeAnswers(
     });
     if (isShared) {
       const seconds = (performance.now() - startedAt) / 1000;
-      for (const report of value.reports) report(seconds);
+      for (const report of value.reports) report(seconds, request.caller);
       charge(request.caller, pointsOf(value.answer));
     }
     return value.answer;
@@ -109,10 +109,10 @@ function pointsOf(answer: DirectAnswer | null): number {
   return answer === null ? 0 : Math.floor(answer.body.length / bytesPerPoint);
 }
 
-/** The key contains the credential: callers share no answers, so rights and audit trail need no comparison here. */
-function keyOf({ head, body }: DirectRequest): string {
-  const { authorization, origin, mediaType } = head;
+/** Callers with equal rights share answers: what else an answer takes from its caller makes it private (NotedContext). */
+function keyOf({ head, caller, body }: DirectRequest): string {
+  const { origin, mediaType } = head;
   const from = origin === null ? '' : `from ${origin}`;
   // Compared byte by byte, without parsing the bodies.
-  return `${authorization}\n${from}\n${mediaType}\n${body.toString('latin1')}`;
+  return `${rightsKeyOf(caller)}\n${from}\n${mediaType}\n${body.toString('latin1')}`;
 }

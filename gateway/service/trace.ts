@@ -1,3 +1,4 @@
+import type { Caller } from '../auth/rights.ts';
 import type { Entry, Shared } from '../cache/shared-cache.ts';
 import { describeOver } from './failure.ts';
 
@@ -59,8 +60,8 @@ export class Dependencies {
   }
 }
 
-/** @param seconds the time of the operation that is reported */
-export type Report = (seconds: number) => void;
+/** Reports one more operation with the same answer: how long it took, and for whom it was. */
+export type Report = (seconds: number, caller: Caller) => void;
 
 /** The calls of one operation to the service so far. */
 export interface UpstreamTotals {

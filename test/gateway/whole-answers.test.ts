@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { makeFolder } from '../support/folder.ts';
 import { createGatedService } from '../support/gated-service.ts';
-import { type Lab, readAnew, serviceKey, startLab } from '../support/lab.ts';
+import { gatewayKey, type Lab, readAnew, serviceKey, startLab } from '../support/lab.ts';
 import {
   countAnswers,
   countMore,
@@ -58,6 +58,14 @@ async function metricOf({ gateway, url }: Lab, line: string): Promise<number> {
   );
 }
 
+const tokenWith = (rights: Readonly<Record<string, unknown>>) => lab.tokenFor(orderOf(lab).userId, rights);
+
+function userOtherThan(userId: string): string {
+  const other = lab.sandbox.orders().find((order) => order.userId !== userId);
+  if (other === undefined) throw new Error('All orders are of one user.');
+  return other.userId;
+}
+
 describe('a query that was answered a moment ago', () => {
   test('is given the same bytes, and nothing is run or asked', async () => {
     const first = await send(lab, nested);
@@ -69,17 +77,36 @@ describe('a query that was answered a moment ago', () => {
   });
 
   test.each([
-    ['another credential', { token: '' }],
     ['another origin', { headers: { origin: 'https://app.example.com' } }],
     ['another media type', { headers: { accept: 'application/graphql-response+json' } }],
     ['other variables', { variables: { a: 1 } }],
   ])('is run again for %s', async (_name, other) => {
-    const { userId } = orderOf(lab);
-    const tokens = await Promise.all([lab.tokenFor(userId), lab.tokenFor(userId)]);
+    const token = await lab.tokenFor(orderOf(lab).userId);
     const query = `{ order(id: "${orderOf(lab).orderId}") { id } }`;
-    await send(lab, query, { token: tokens[0] });
-    const ask = () => send(lab, query, { ...other, token: 'token' in other ? tokens[1] : tokens[0] });
+    await send(lab, query, { token });
+    const ask = () => send(lab, query, { ...other, token });
     expect(await countMore(lab, ask)).toMatchObject({ hit: 0, miss: 1 });
+  });
+
+  test.each([
+    ['the server of the team', async () => gatewayKey],
+    ['a token with other scopes', () => tokenWith({ scopes: ['read:orders'] })],
+    ['a token for this order only', () => tokenWith({ orderIds: [orderOf(lab).orderId] })],
+    ['a token of another user', () => lab.tokenFor(userOtherThan(orderOf(lab).userId))],
+  ])('is run again for %s', async (_name, makeToken) => {
+    const query = `{ order(id: "${orderOf(lab).orderId}") { id } }`;
+    await send(lab, query, { token: await tokenWith({}) });
+    const token = await makeToken();
+    expect(await countMore(lab, () => send(lab, query, { token }))).toMatchObject({ hit: 0, miss: 1 });
+  });
+
+  test('is given the same bytes with another token of equal rights', async () => {
+    const query = `{ order(id: "${orderOf(lab).orderId}") { id } viewer { userId scopes } }`;
+    const tokens = await Promise.all([tokenWith({}), tokenWith({})]);
+    expect(tokens[1]).not.toBe(tokens[0]);
+    const first = await send(lab, query, { token: tokens[0] });
+    const ask = async () => expect(await send(lab, query, { token: tokens[1] })).toEqual(first);
+    expect(await countMore(lab, ask)).toMatchObject({ hit: 1, miss: 0 });
   });
 
   test('is run again when a webhook has reported an object it shows, and not for another object', async () => {
@@ -263,6 +290,28 @@ describe('a caller who gets a cached answer', () => {
   });
 });
 
+test('callers with equal rights share an answer, and each is in the audit trail and the metrics under its own name', async () => {
+  using folder = makeFolder();
+  const keys = ['server-of-the-shop-key', 'server-of-the-clinic-key'];
+  const env = { AUDIT_TRAIL: `file:${folder.path}`, AUDIT_TRAIL_KEY: key.toString('base64') };
+  const shared = await startLab({ env: { ...memory, ...env, GATEWAY_API_KEYS: keys.join(',') } });
+  const query = `{ order(id: "${orderOf(shared).orderId}") { user { id } } }`;
+  const count = await countMore(shared, async () => {
+    const [one, other] = await Promise.all(keys.map((token) => send(shared, query, { token })));
+    expect(other?.text).toBe(one?.text);
+    expect(one?.text).not.toContain('errors');
+  });
+  await shared[Symbol.asyncDispose]();
+  expect(count).toMatchObject({ joined: 1, miss: 1 });
+  const own = accessesIn(folder.path).filter(({ kind }) => kind.startsWith('read '));
+  const names = [...new Set(own.map(({ caller }) => caller))];
+  expect(names).toHaveLength(2);
+  const readBy = (name: string | undefined) =>
+    own.filter(({ caller }) => caller === name).map(({ kind, outcome, user }) => [kind, outcome, user]);
+  expect(readBy(names[0])).toHaveLength(2);
+  expect(readBy(names[0]).toSorted()).toEqual(readBy(names[1]).toSorted());
+});
+
 /** Queries whose answers come from cached reads, or from no reads at all. */
 function queriesForAll(on: Lab): readonly string[] {
   const { orderId, userId } = orderOf(on);
@@ -276,7 +325,7 @@ function queriesForAll(on: Lab): readonly string[] {
   ];
 }
 
-describe('the answer is given to nobody else', () => {
+describe('the answer is given to no other request', () => {
   test('where it depends on more than cached reads', async () => {
     const queries = queriesForOne(lab);
     expect(
@@ -306,16 +355,26 @@ describe('the answer is given to nobody else', () => {
   });
 });
 
-test('nothing that a query shows goes by the clock or by chance, but what is listed here with the reason', () => {
-  const folder = fileURLToPath(new URL('../../gateway/', import.meta.url));
+const folder = fileURLToPath(new URL('../../gateway/', import.meta.url));
+
+/** The files of resolvers that contain it. */
+function filesWith(text: RegExp): readonly string[] {
   const files = ['graph', 'domain'].flatMap((room) =>
     readdirSync(join(folder, room), { recursive: true, encoding: 'utf8' }).map((file) => join(room, file)),
   );
-  const goesBy = /Date\.now|new Date\(\)|performance\.|random|setTimeout/;
-  const found = files.filter(
-    (file) => file.endsWith('.ts') && goesBy.test(readFileSync(join(folder, file), 'utf8')),
-  );
-  expect(found.toSorted()).toEqual(
+  return files
+    .filter((file) => file.endsWith('.ts') && text.test(readFileSync(join(folder, file), 'utf8')))
+    .toSorted();
+}
+
+test('no resolver takes anything from the credential but whose it is: another one with equal rights gets the answer', () => {
+  expect(filesWith(/rights\.caller|\bcaller\b[^}\n]*\} = [\w.]*rights/)).toEqual([
+    'graph/pagination/cursors.ts',
+  ]);
+});
+
+test('nothing that a query shows goes by the clock or by chance, but what is listed here with the reason', () => {
+  expect(filesWith(/Date\.now|new Date\(\)|performance\.|random|setTimeout/)).toEqual(
     [
       // Of mutations and streams, whose answers are their own.
       'domain/order/place/actions-rules.ts',

@@ -96,6 +96,7 @@ export function queriesForOne(on: Lab): readonly (readonly [string, string])[] {
   const nowhere = crypto.randomUUID();
   return [
     ['which team it is, once it is known', '{ viewer { teamId } }'],
+    ['when the credential ends', '{ viewer { expiresAt } }'],
     ['results, which no event reports', `{ order(id: "${orderId}") { results { __typename } } }`],
     ['an order that is not there', `{ order(id: "${nowhere}") { id } }`],
     ['a lab report that no event named', `{ labReport(id: "${nowhere}") { id } }`],

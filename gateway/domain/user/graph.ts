@@ -104,8 +104,8 @@ builder.objectField(viewerRef, 'user', (t) =>
     type: userRef,
     extensions: needs('read:orders'),
     description: 'The user whose data it sees; null for servers of the team.',
-    resolve: (_caller, _args, context) => {
-      const { userId } = context.service.rights;
+    resolve: (rights, _args, context) => {
+      const { userId } = rights;
       return userId === null ? null : loadUser(context, userId);
     },
   }),

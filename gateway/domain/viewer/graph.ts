@@ -1,8 +1,7 @@
-import { defaultScopes, scopes } from '../../auth/rights.ts';
+import { defaultScopes, type Rights, scopes } from '../../auth/rights.ts';
 import { GatewayError } from '../../errors.ts';
 import { readUuid, readUuids } from '../../graph/arguments.ts';
 import { builder } from '../../graph/builder.ts';
-import type { GraphContext } from '../../graph/context.ts';
 import { needs } from '../../graph/permissions.ts';
 
 const maxTtlSeconds = 900;
@@ -15,33 +14,33 @@ const viewerKind = builder.enumType('ViewerKind', {
   } as const,
 });
 
-export const viewerRef = builder.objectRef<GraphContext['caller']>('Viewer').implement({
+export const viewerRef = builder.objectRef<Rights>('Viewer').implement({
   description: 'Who the caller is and what it may do.',
   fields: (t) => ({
     kind: t.field({
       type: viewerKind,
       nullable: false,
       description: 'What kind of caller it is.',
-      resolve: (caller) => (caller.kind === 'USER' ? 'USER' : 'TEAM'),
+      resolve: (rights) => (rights.has('gateway-key') ? 'TEAM' : 'USER'),
     }),
     userId: t.id({
       description: 'Id of the user whose data it sees; null for servers of the team.',
-      resolve: (caller) => (caller.kind === 'USER' ? caller.userId : null),
+      resolve: (rights) => rights.userId,
     }),
     teamId: t.id({
       description: 'Id of the team, once the service has named it.',
-      resolve: (_caller, _args, context) => context.teamId(),
+      resolve: (_rights, _args, context) => context.teamId(),
     }),
     scopes: t.field({
       type: ['Scope'],
       nullable: false,
       description: 'What it may do, such as read:orders.',
-      resolve: (_caller, _args, { service }) => service.rights.scopes,
+      resolve: (rights) => rights.scopes,
     }),
     expiresAt: t.field({
       type: 'DateTime',
       description: 'When its token ends; null for servers of the team.',
-      resolve: (caller) => (caller.kind === 'USER' ? caller.expiresAt : null),
+      resolve: (_rights, _args, { caller }) => (caller.kind === 'USER' ? caller.expiresAt : null),
     }),
   }),
 });
@@ -88,7 +87,7 @@ builder.queryField('viewer', (t) =>
     nullable: false,
     complexity: 1,
     description: 'The caller: who it is, its rights, and when its token ends.',
-    resolve: (_root, _args, context) => context.caller,
+    resolve: (_root, _args, { service }) => service.rights,
   }),
 );
 

@@ -2,12 +2,18 @@ import type { z } from 'zod';
 import { GatewayError } from '../../errors.ts';
 import type { GraphContext } from '../context.ts';
 
+/** The part of a context that says whose it is. */
+interface OfCaller {
+  readonly service: Pick<GraphContext['service'], 'rights'>;
+}
+
 /**
  * What a cursor is bound to: its stream or list, the subject of that, and the caller. A renewed token of the same
  * user can use its cursors; those of another caller are invalid.
  */
-export function cursorScope({ caller }: Pick<GraphContext, 'caller'>, stream: string, of: string): string {
-  return `${stream} ${of} ${caller.kind === 'USER' ? `user:${caller.userId}` : caller.kind.toLowerCase()}`;
+export function cursorScope({ service }: OfCaller, stream: string, of: string): string {
+  const { userId, caller } = service.rights;
+  return `${stream} ${of} ${userId === null ? caller.kind.toLowerCase() : `user:${userId}`}`;
 }
 
 /**
@@ -36,7 +42,7 @@ export interface ListCursors {
 }
 
 export function listCursors(
-  context: Pick<GraphContext, 'caller' | 'cursors'>,
+  context: OfCaller & Pick<GraphContext, 'cursors'>,
   identity: ListIdentity,
 ): ListCursors {
   const { cursors } = context;

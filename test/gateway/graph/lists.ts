@@ -1,3 +1,4 @@
+import { Rights } from '../../../gateway/auth/rights.ts';
 import { createCursors } from '../../../gateway/events/cursor.ts';
 import type { Connection, ConnectionArguments } from '../../../gateway/graph/pagination/connection.ts';
 import {
@@ -9,7 +10,7 @@ import {
 /** The cursors of a list for a server of the team. */
 export function cursorsOf(identity: ListIdentity): ListCursors {
   const cursors = createCursors(() => 'epoch', [Buffer.alloc(32, 1)]);
-  return listCursors({ caller: { kind: 'TEAM' }, cursors }, identity);
+  return listCursors({ service: { rights: new Rights({ kind: 'TEAM' }) }, cursors }, identity);
 }
 
 /** Cursors of ours that name no place of the list, and texts that are no cursors. */

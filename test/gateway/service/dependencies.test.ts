@@ -52,7 +52,7 @@ test('what was reported is reported again once, however often the operation said
   const { reports } = dependenciesOf((one) => {
     for (const key of ['a', 'b', 'a']) one.addReport(key, () => reported.push(key));
   });
-  for (const report of reports.values()) report(0);
+  for (const report of reports.values()) report(0, { kind: 'TEAM' });
   expect(reported).toEqual(['a', 'b']);
 });
 
