@@ -67,6 +67,19 @@ describe('importOrder', () => {
     }
   });
 
+  test('takes a corrected order for a sample whose first import was lost before it was placed', async () => {
+    await using lab = await startLab();
+    const lost = { kind: 'answer', status: 504, body: '' } as const;
+    lab.sandbox.faults.add({ path: '/v3/order/import', times: 1, effect: lost });
+    const first = await imported(lab, { billingType: 'PATIENT_BILL' });
+    const corrected = await imported(lab);
+    const again = await imported(lab);
+    expect(first.errors[0].extensions).toMatchObject({ mayHaveBeenDone: true });
+    expect(corrected).toMatchObject({ __typename: 'OrderCreated', order: { billingType: 'CLIENT_BILL' } });
+    expect(again.order).toEqual(corrected.order);
+    expect(posts(lab, '/v3/order/import')).toBe(2);
+  });
+
   test('reports what is missing, and a fault of the service as a fault', async () => {
     await using lab = await startLab();
     const rejected = await imported(lab, {

@@ -108,7 +108,7 @@ async function placeOnce(
   const toStored = (answer: unknown) => (answer === null ? null : { answer, ...before });
   const outcome = await idempotency.run({
     key: reference,
-    fingerprint: createHash('sha256').update(JSON.stringify(input)).digest('hex'),
+    fingerprint: fingerprintOf(input),
     perform: async () => {
       const answer = await create();
       if (answer !== null) await afterWrite(() => hold(context, placement, answer));
@@ -210,6 +210,11 @@ function physicianRequired(error: unknown): PhysicianRequired {
   return { kind: 'PhysicianRequired', code: 'PHYSICIAN_REQUIRED', message: withReason(message, error) };
 }
 
+/** Differs for every different input. */
+function fingerprintOf(input: object): string {
+  return createHash('sha256').update(JSON.stringify(input)).digest('hex');
+}
+
 /** A reference that names an attempt without revealing the caller's idempotency key. */
 export function referenceOf(callerKey: string, idempotencyKey: string): string {
   return createHash('sha256').update(`${callerKey}\0${idempotencyKey}`).digest('hex').slice(0, 32);
@@ -272,28 +277,24 @@ export async function submitOrder(
 }
 
 /**
- * Imports an order, at most once per sample: its number identifies the order at the service.
+ * Imports an order, at most once per input of this caller. Whether another order has the sample is for the service to say.
  * @throws GatewayError FORBIDDEN, IDEMPOTENCY_UNSETTLED, UPSTREAM_*
  */
 export async function submitImport(context: GraphContext, order: OrderToImport): Promise<CreateOrderResult> {
   const { service } = context;
-  const { sampleId } = order;
-  const result = await placeOrder(context, {
+  return await placeOrder(context, {
     access: 'write order.import',
     issues: [
       ...findIssues(orderSetRules, order),
       ...findPatientIssues(order),
       ...findIssues(importRules, order),
     ],
-    reference: referenceOf(`${service.rights.key} import`, sampleId),
+    reference: referenceOf(`${service.rights.key} import`, fingerprintOf(order)),
     input: order,
     question: questionOf(service, order, { takesPending: true }),
     create: () => importOrder(service, order),
-    isAlike: (found, since) => found.sampleId === sampleId && isPlacedSince(found, since),
+    isAlike: (found, since) => found.sampleId === order.sampleId && isPlacedSince(found, since),
   });
-  if (result.kind !== 'IdempotencyConflict') return result;
-  const message = 'An order with this sample was imported before, with another input.';
-  return inputRejected([{ path: ['sampleId'], code: 'TAKEN', message }]);
 }
 
 function questionOf(
