@@ -106,6 +106,23 @@ describe('a booking under an idempotency key', () => {
     expect((await book(lab, input)).__typename).toBe('AppointmentAccepted');
   });
 
+  test('that the service still works on is unsettled: neither refused nor booked', async () => {
+    await using lab = await startLab();
+    const orderId = await readyOrder(lab);
+    const [bookingKey] = await keysOf(lab, atCenter);
+    const path = /appointment\/book$/;
+    lab.sandbox.faults.add({ path, times: 1, effect: { kind: 'answer', status: 409, body: '{}' } });
+    const input = { orderId, bookingKey, idempotencyKey: 'visit-1' };
+    const early = await book(lab, input);
+    const late = await book(lab, input);
+    expect(early.errors?.[0].extensions).toEqual({
+      code: 'IDEMPOTENCY_UNSETTLED',
+      retryAfterSeconds: 5,
+      mayHaveBeenDone: true,
+    });
+    expect(late).toMatchObject({ __typename: 'AppointmentAccepted' });
+  });
+
   test('books another slot under the same key, once there is room for it', async () => {
     await using lab = await startLab();
     const orderId = await readyOrder(lab);

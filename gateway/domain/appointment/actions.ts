@@ -57,7 +57,7 @@ interface CenterBookingRequest extends Booking {
   readonly idempotencyKey: string | null;
 }
 
-/** Books a slot at a service center. @throws GatewayError FORBIDDEN, UPSTREAM_* */
+/** Books a slot at a service center. @throws GatewayError FORBIDDEN, IDEMPOTENCY_UNSETTLED, UPSTREAM_* */
 export function submitCenterBooking(
   context: GraphContext,
   orderId: string,

@@ -1,5 +1,7 @@
+import type { Write } from '../../service/calls.ts';
 import type { Service } from '../../service/service.ts';
 import { readAddress } from '../address/rest.ts';
+import { writeUnderKey } from '../order/place/rest-idempotency.ts';
 import type { CurrentOrder } from '../order/read/rest-order.ts';
 import {
   flag,
@@ -200,22 +202,23 @@ interface Change {
   readonly name: string;
   readonly method: 'POST' | 'PATCH';
   readonly body: unknown;
-  readonly headers?: Readonly<Record<string, string>>;
+  /** The service's idempotency key, where it takes one. */
+  readonly key?: string | null;
 }
 
 /** Sent once; null when the service knows no such order or appointment (or, when booking, no such slot). */
-function change(service: Service, { kind, order }: Visit, { name, method, body, headers }: Change) {
-  return service.write<Appointment>({
+function change(service: Service, { kind, order }: Visit, { name, method, body, key = null }: Change) {
+  const write: Write<Appointment> = {
     operation: `appointment.${name}`,
     method,
     path: appointmentPath(kind, order.id, `/${name}`),
     body,
-    ...(headers === undefined ? {} : { headers }),
     reader: parseAppointment,
     owner: ({ userId, orderId }) => ({ userId: userId ?? order.userId, orderId: orderId ?? order.id }),
     scope: 'write:appointments',
     about: { userId: order.userId, orderId: order.id },
-  });
+  };
+  return key === null ? service.write(write) : writeUnderKey(service, key, write);
 }
 
 /** Books a slot for a visit at home (`POST /v3/order/{order_id}/phlebotomy/appointment/book`). */
@@ -223,17 +226,13 @@ export function bookAppointment(service: Service, visit: Visit, booking: Booking
   return change(service, visit, { name: 'book', method: 'POST', body: toRequestBody(booking) });
 }
 
-/** Books a slot at a service center (`POST /v3/order/{order_id}/psc/appointment/book`). */
+/**
+ * Books a slot at a service center (`POST /v3/order/{order_id}/psc/appointment/book`).
+ * @throws GatewayError IDEMPOTENCY_UNSETTLED while the service still works on the same reference
+ */
 export function bookCenterAppointment(service: Service, visit: Visit, booking: CenterBooking) {
   const { reference, ...body } = booking;
-  // Only successes are stored: a stored refusal would be given back for days.
-  const headers = { 'x-idempotency-key': reference ?? '', 'x-idempotency-error': 'no-cache' };
-  return change(service, visit, {
-    name: 'book',
-    method: 'POST',
-    body: toRequestBody(body),
-    ...(reference === null ? {} : { headers }),
-  });
+  return change(service, visit, { name: 'book', method: 'POST', body: toRequestBody(body), key: reference });
 }
 
 /** Asks a provider that names the time itself (`POST .../phlebotomy/appointment/request`). */

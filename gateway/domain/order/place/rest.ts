@@ -1,4 +1,3 @@
-import { GatewayError, isGatewayError } from '../../../errors.ts';
 import type { Service } from '../../../service/service.ts';
 import { type Address, withCountryCode } from '../../address/rest.ts';
 import { isSuppliedWithOwnPhysicians, listLabAccounts } from '../../lab-account/rest.ts';
@@ -7,6 +6,7 @@ import { listOrderSetMarkers } from '../../marker/rest.ts';
 import { toRequestBody } from '../../request-body.ts';
 import type { Given, Household, NewDemographics, NewHomeAddress } from '../../user/rest-demographics.ts';
 import { type OrderAnswer, ownerOfOrder, readOrderAnswer, writePassthrough } from '../read/rest-order.ts';
+import { writeUnderKey } from './rest-idempotency.ts';
 
 type AddressRequest = NewHomeAddress & Readonly<Pick<Address, 'receiverName' | 'phoneNumber'>>;
 
@@ -165,28 +165,17 @@ export function createTestkitOrder(
 
 /**
  * Places an order (`POST /v3/order`); resolves to the service's answer as sent. The attempt's reference is also the
- * service's idempotency key. The service is asked to replay successes only: otherwise it would replay a transient fault
- * for a day.
+ * service's idempotency key.
  * @throws GatewayError IDEMPOTENCY_UNSETTLED while the service still works on the same key
  */
-export async function createOrder(service: Service, order: NewOrder, reference: string): Promise<unknown> {
-  try {
-    return await service.write({
-      ...answerAsSent,
-      operation: 'order.create',
-      path: '/v3/order',
-      headers: { 'x-idempotency-key': reference, 'x-idempotency-error': 'no-cache' },
-      body: toOrderBody(order, writePassthrough(reference, order.passthrough)),
-      about: { userId: order.userId },
-    });
-  } catch (error) {
-    if (!isGatewayError(error, 'UPSTREAM_REJECTED') || error.status !== 409) throw error;
-    throw new GatewayError(
-      'IDEMPOTENCY_UNSETTLED',
-      'The service is still at work on an order with this idempotencyKey. Repeat the same call later.',
-      { retryAfterMs: 5000, mayBeDone: true },
-    );
-  }
+export function createOrder(service: Service, order: NewOrder, reference: string): Promise<unknown> {
+  return writeUnderKey(service, reference, {
+    ...answerAsSent,
+    operation: 'order.create',
+    path: '/v3/order',
+    body: toOrderBody(order, writePassthrough(reference, order.passthrough)),
+    about: { userId: order.userId },
+  });
 }
 
 /** Imports an order (`POST /v3/order/import`); resolves to the service's answer as sent. */
