@@ -196,6 +196,27 @@ describe('a refused booking', () => {
     });
   });
 
+  /** Books where the service answers with this status, and shows the order with this one. */
+  async function bookAt(answered: number, status: string) {
+    await using lab = await startLab();
+    const orderId = await readyOrder(lab);
+    const refusal = { kind: 'answer', status: answered, body: '{"detail":"no"}' } as const;
+    lab.sandbox.faults.add({ path: /appointment\/book$/, effect: refusal });
+    lab.sandbox.faults.add({ path: `/v3/order/${orderId}`, effect: { kind: 'unknownStatus', status } });
+    return (await book(lab, { orderId, bookingKey: 'k' })).__typename;
+  }
+
+  test.each([
+    [404, 'received.walk_in_test.ordered', 'SlotUnavailable'],
+    [410, 'received.walk_in_test.ordered', 'SlotUnavailable'],
+    [400, 'received.walk_in_test.ordered', 'AppointmentRefused'],
+    [404, 'received.walk_in_test.a_new_step', 'SlotUnavailable'],
+    [404, 'sample_with_lab.walk_in_test.partial_results', 'AppointmentRefused'],
+    [404, 'cancelled.walk_in_test.cancelled', 'AppointmentRefused'],
+  ])('with %i at the status %s is %s', async (answered, status, kind) => {
+    expect(await bookAt(answered, status)).toBe(kind);
+  });
+
   test('with a status that speaks of neither slot nor order is a fault', async () => {
     await using lab = await startLab();
     const orderId = await readyOrder(lab);

@@ -11,7 +11,7 @@ import {
 } from '../../graph/user-error.ts';
 import { getOrder } from '../order/read/rest.ts';
 import type { CurrentOrder, Order } from '../order/read/rest-order.ts';
-import { readOrderStatus } from '../order/read/rest-status.ts';
+import { type OrderStatus, readOrderStatus } from '../order/read/rest-status.ts';
 import { afterWrite, settleLost, withoutWrite } from '../settle.ts';
 import {
   type Appointment,
@@ -54,8 +54,16 @@ export interface AppointmentChange {
   readonly needsAppointment: boolean;
   /** Whether the appointment now shows that the change took place. */
   readonly isDone: (before: Appointment | null, after: Appointment | null) => boolean;
-  /** Whether the slot is the only possible reason of a refusal that gives none. */
-  readonly isSlotAtFault: (step: string | null, appointment: Appointment | null) => boolean;
+  /** Whether the slot is the reason of a refusal, where order and appointment are like this. */
+  readonly isSlotAtFault: (state: RefusedState) => boolean;
+}
+
+/** The state of an order whose change was refused. */
+export interface RefusedState {
+  readonly status: OrderStatus;
+  readonly appointment: Appointment | null;
+  /** The refusal may concern anything: the service answers many faults with 400, in its sandbox also a slot that is gone. */
+  readonly isVague: boolean;
 }
 
 /** Two names that the service spells in its own way within appointments. */
@@ -134,9 +142,7 @@ async function describeFailure(
   });
 }
 
-interface Refusal {
-  /** The service answers many faults with 400, in its sandbox also a slot that is gone (public service). */
-  readonly isVague: boolean;
+interface Refusal extends Pick<RefusedState, 'isVague'> {
   /** Left out where the service answered with no refusal. */
   readonly error?: unknown;
 }
@@ -166,7 +172,7 @@ async function describeRefusal(
     return { ...refused, message: withReason(message, error) };
   }
   const status = readOrderStatus(current.status);
-  if (change.isSlotAtFault(status.step, appointment)) return slotUnavailable({ isVague, error });
+  if (change.isSlotAtFault({ status, appointment, isVague })) return slotUnavailable({ isVague, error });
   const besides = isActive(appointment) ? ' and an active appointment' : '';
   const message = `The service refused this for an order with the status "${status.label}"${besides}.`;
   return { ...refused, message: withReason(message, error) };

@@ -4,7 +4,12 @@ import type { GraphContext } from '../../graph/context.ts';
 import { findIssues, findKeyIssues, type InputRule, isGiven } from '../../graph/input-rules.ts';
 import { type InputIssue, inputRejected } from '../../graph/user-error.ts';
 import { referenceOf } from '../order/place/actions.ts';
-import { type AppointmentChange, type AppointmentResult, changeAppointment } from './actions-change.ts';
+import {
+  type AppointmentChange,
+  type AppointmentResult,
+  changeAppointment,
+  type RefusedState,
+} from './actions-change.ts';
 import {
   type AppointmentKind,
   type AppointmentRequest,
@@ -36,6 +41,15 @@ const bookable: ReadonlySet<string> = new Set([
   'APPOINTMENT_PENDING',
   'APPOINTMENT_CANCELLED',
 ]);
+
+/** The stages after the collection of the sample, and those without one: no other slot helps here. */
+const unbookable: ReadonlySet<string> = new Set(['SAMPLE_WITH_LAB', 'COMPLETED', 'CANCELLED', 'FAILED']);
+
+/** A slot that is gone is at fault at any step before the collection: some teams book before the requisition. */
+function isBookedSlotAtFault({ status, appointment, isVague }: RefusedState): boolean {
+  if (isActive(appointment)) return false;
+  return isVague ? bookable.has(status.step ?? '') : !unbookable.has(status.stage);
+}
 
 /** Books a slot for a visit at home. @throws GatewayError FORBIDDEN, UPSTREAM_* */
 export function submitBooking(
@@ -92,7 +106,7 @@ async function submitAnyBooking(
     isReplayed,
     needsAppointment: false,
     isDone: (before, after) => isActive(after) && !isActive(before),
-    isSlotAtFault: (step, appointment) => bookable.has(step ?? '') && !isActive(appointment),
+    isSlotAtFault: isBookedSlotAtFault,
   });
 }
 
@@ -145,7 +159,7 @@ export async function submitReschedule(
       isActive(after) &&
       (after?.startAt?.getTime() !== before?.startAt?.getTime() ||
         (after?.events.length ?? 0) > (before?.events.length ?? 0)),
-    isSlotAtFault: (_step, appointment) => isActive(appointment) && appointment?.canReschedule !== false,
+    isSlotAtFault: ({ appointment }) => isActive(appointment) && appointment?.canReschedule !== false,
   });
 }
 
