@@ -244,6 +244,20 @@ describe('resendOrderEvents', () => {
     expect((await ask(lab, window)).orderIds).toEqual([first?.orderId]);
   });
 
+  test('shows the first 100 orders of a window with more, by one call', async () => {
+    await using lab = await startLab();
+    const known = lab.sandbox.orders()[0]?.orderId;
+    const ids = [known, ...Array.from({ length: 119 }, () => crypto.randomUUID()), known];
+    const effect = { kind: 'answer', status: 200, body: JSON.stringify({ order_ids: ids }) } as const;
+    lab.sandbox.faults.add({ path: '/v3/order/resend_events', effect });
+    const document = `mutation { resendOrderEvents(input: { startAt: "2025-06-02T00:00:00Z", endAt: "2025-06-05T00:00:00Z" }) {
+      ... on OrderEventsResent { orderIds orders { id } }
+    } }`;
+    expect(await run(lab, document, {})).toEqual({ orderIds: ids, orders: [{ id: known }] });
+    const calls = lab.sandbox.calls.map((call) => call.split('?')[0]);
+    expect(calls).toEqual(['POST /v3/order/resend_events', 'GET /orders']);
+  });
+
   test.each([
     ['nothing', {}, 'orderIds'],
     ['no orders', { orderIds: [] }, 'orderIds'],

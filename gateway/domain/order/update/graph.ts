@@ -8,6 +8,7 @@ import { needs } from '../../../graph/permissions.ts';
 import { toDay } from '../../../parse/dates.ts';
 import { loadShownOrder } from '../read/actions.ts';
 import { interpretation, orderRef, orderStatusRef, resultType } from '../read/graph.ts';
+import { maxOrderPage } from '../read/rest.ts';
 import { readOrderStatus } from '../read/rest-status.ts';
 import {
   type Changed,
@@ -111,8 +112,10 @@ const simulateOrderInput = builder.inputType('SimulateOrderInput', {
 });
 type SimulateOrderInput = typeof simulateOrderInput.$inferInput;
 
+/** As many as one call reads: a window of time can have any number of orders. */
 async function loadOrders(context: GraphContext, { orderIds }: OrderEventsResent) {
-  const orders = await Promise.all(orderIds.map((id) => loadShownOrder(context, id)));
+  const ids = orderIds.slice(0, maxOrderPage);
+  const orders = await Promise.all(ids.map((id) => loadShownOrder(context, id)));
   return orders.filter((order) => order !== null);
 }
 
@@ -124,9 +127,10 @@ const orderEventsResentRef = builder.objectRef<OrderEventsResent>('OrderEventsRe
       description: 'Ids of the orders that are reported again (uuid).',
     }),
     orders: t.field({
-      complexity: { field: upstreamCallCost, multiplier: 100 },
+      complexity: { field: upstreamCallCost, multiplier: maxOrderPage },
       type: [orderRef],
-      description: 'The orders that are reported again, as they are now.',
+      description:
+        'The first 100 orders that are reported again, as they are now. Read the others with `orders(filter: { orderIds })`.',
       resolve: (resent, _args, context) => loadOrders(context, resent),
     }),
   }),
