@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { type Lab, startLab } from '../support/lab.ts';
+import { type Lab, readAnew, startLab } from '../support/lab.ts';
+import { type LaggingService, startLaggingService } from '../support/lagging-service.ts';
 
 /** The answer to a booking is true now, and names the fault if there was one. */
 
@@ -65,6 +66,22 @@ describe('a booking under an idempotency key', () => {
     expect(await book(lab, input)).toMatchObject({ __typename: 'SlotUnavailable' });
   });
 
+  test('that is repeated after its appointment was cancelled is no success where the service no longer shows it', async () => {
+    await using lab = await startLab();
+    const orderId = await readyOrder(lab);
+    const [bookingKey] = await keysOf(lab, atCenter);
+    const input = { orderId, bookingKey, idempotencyKey: 'visit-1' };
+    await book(lab, input);
+    await cancel(lab, orderId);
+    const hidden = { kind: 'answer', status: 404, body: '{}' } as const;
+    lab.sandbox.faults.add({ method: 'GET', path: /psc\/appointment$/, effect: hidden });
+    const repeated = await book(lab, input);
+    await lab.query(`mutation { cancelOrder(id: "${orderId}") { __typename } }`);
+    const late = await book(lab, input);
+    expect(repeated).toMatchObject({ __typename: 'SlotUnavailable' });
+    expect(late).toMatchObject({ __typename: 'AppointmentRefused', appointment: null });
+  });
+
   test('that is repeated after its appointment made room for another is refused with the current one', async () => {
     await using lab = await startLab();
     const orderId = await readyOrder(lab);
@@ -89,6 +106,35 @@ describe('a booking under an idempotency key', () => {
     const moved = await change(lab, 'rescheduleServiceCenterAppointment', 'RescheduleAppointmentInput', move);
     expect(moved.appointment.startAt).not.toBe(first.appointment.startAt);
     expect(await book(lab, input)).toEqual(moved);
+  });
+
+  test('succeeds where the service still shows the time before it, with no appointment or a cancelled one', async () => {
+    let service: LaggingService | undefined;
+    await using lab = await startLab({
+      env: readAnew,
+      serve: async (_sandbox, url) => {
+        service = await startLaggingService(url);
+        return service.url;
+      },
+    });
+    const orderId = await readyOrder(lab);
+    const keys = await keysOf(lab, atCenter);
+    const confirmed = { __typename: 'AppointmentAccepted', appointment: { status: 'CONFIRMED' } };
+    const bookLagging = async (bookingKey: string | undefined, idempotencyKey: string) => {
+      service?.hold();
+      const booked = await book(lab, { orderId, bookingKey, idempotencyKey });
+      service?.release();
+      return booked;
+    };
+    expect(await bookLagging(keys[0], 'visit-1')).toMatchObject(confirmed);
+    await cancel(lab, orderId);
+    const shown = await lab.query(`{ order(id: "${orderId}") { status { raw } appointment { status } } }`);
+    expect(shown.data.order).toEqual({
+      status: { raw: 'collecting_sample.walk_in_test.appointment_cancelled' },
+      appointment: { status: 'CANCELLED' },
+    });
+    expect(await bookLagging(keys[1], 'visit-2')).toMatchObject(confirmed);
+    await service?.close();
   });
 
   test('whose appointment cannot be read afterwards is reported as possibly made', async () => {

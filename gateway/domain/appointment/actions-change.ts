@@ -109,16 +109,33 @@ function accept(order: Order, appointment: Appointment | null): AppointmentAccep
   return { kind: 'AppointmentAccepted', orderId: order.id, appointment };
 }
 
-/** A replayed answer may show an appointment that was cancelled since. Its booking key is used up. */
+/**
+ * A replayed answer may show an appointment that was cancelled since. Its booking key is used up. A read that shows neither
+ * this appointment nor another active one may be older than the booking.
+ */
 async function acceptUnlessCancelled(
   context: GraphContext,
   attempt: Attempt,
-  answered: Appointment,
+  booked: Appointment,
 ): Promise<AppointmentResult> {
   const { order, change } = attempt;
   const current = await getAppointment(context.service, order, change.kind);
-  const isSame = current?.id === answered.id && current.status !== 'cancelled';
-  return isSame ? accept(order, current) : await describeRefusal(context, attempt, { isVague: false });
+  if (current?.id === booked.id && current.status !== 'cancelled') return accept(order, current);
+  const isOver =
+    current?.id === booked.id ||
+    isActive(current) ||
+    isCancelledSince(await getOrder(context.service, order.id), booked);
+  return isOver ? await describeRefusal(context, attempt, { isVague: false }) : accept(order, booked);
+}
+
+/** Whether the order shows the end of this appointment, and not the cancellation of an earlier one. */
+function isCancelledSince(order: Order | null, { events }: Appointment): boolean {
+  if (order === null) return true;
+  const { stage, step } = readOrderStatus(order.status);
+  if (stage === 'CANCELLED') return true;
+  if (step !== 'APPOINTMENT_CANCELLED') return false;
+  const cancelledAt = order.lastEvent?.createdAt ?? null;
+  return !events.some(({ createdAt }) => cancelledAt && createdAt && createdAt > cancelledAt);
 }
 
 /** The statuses of refusals that concern the slot, the appointment or the order. */
