@@ -279,16 +279,28 @@ describe.each(kinds)('an appointment: $name', (kind) => {
     });
   });
 
-  test('is cancelled though the list of reasons cannot be read', async () => {
+  test.each([
+    ['is of another form', { kind: 'answer', status: 200, body: '{"reasons":[]}' }],
+    ['fails', { kind: 'serverError' }],
+    ['is refused', { kind: 'answer', status: 400, body: '{}' }],
+    ['is limited', { kind: 'answer', status: 429, body: '{}', headers: { 'retry-after': '60' } }],
+  ] as const)('is cancelled though the list of reasons %s', async (_name, effect) => {
     await using lab = await startLab();
     const { orderId } = await booked(lab, kind);
     const input = { orderId, cancellationReasonId: await reasonOf(lab, kind, false) };
-    lab.sandbox.faults.add({
-      path: /cancellation-reasons$/,
-      effect: { kind: 'answer', status: 200, body: '{"reasons":[]}' },
-    });
+    lab.sandbox.faults.add({ path: /cancellation-reasons$/, effect });
     expect(await change(lab, `cancel${kind.name}Appointment`, input)).toMatchObject({
       __typename: 'AppointmentAccepted',
+    });
+  });
+
+  test('is not cancelled for a team without the feature, which is said so', async () => {
+    await using lab = await startLab();
+    const { orderId } = await booked(lab, kind);
+    const input = { orderId, cancellationReasonId: await reasonOf(lab, kind, false) };
+    lab.sandbox.faults.add({ path: /appointment\/cancel/, effect: { kind: 'featureNotEnabled' } });
+    expect(await change(lab, `cancel${kind.name}Appointment`, input)).toMatchObject({
+      __typename: 'FeatureNotEnabled',
     });
   });
 

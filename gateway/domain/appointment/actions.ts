@@ -202,8 +202,9 @@ async function findCancellationIssues(
   { cancellationReasonId, notes }: Cancellation,
 ): Promise<readonly InputIssue[]> {
   const reasons = await listCancellationReasons(service, kind).catch((error: unknown) => {
-    // A list that cannot be read does not prevent a cancellation: the service checks the reason.
-    if (isGatewayError(error, 'UPSTREAM_UNREADABLE')) return [];
+    // A list that cannot be read does not prevent a cancellation: the service checks the reason, and a caller without
+    // rights gets the error of the next read.
+    if (isGatewayError(error)) return [];
     throw error;
   });
   const reason = reasons.find(({ id }) => id.toLowerCase() === cancellationReasonId);
