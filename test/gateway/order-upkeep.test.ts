@@ -261,6 +261,11 @@ describe('resendOrderEvents', () => {
   test.each([
     ['nothing', {}, 'orderIds'],
     ['no orders', { orderIds: [] }, 'orderIds'],
+    [
+      'no orders of a window',
+      { orderIds: [], startAt: '2025-06-02T00:00:00Z', endAt: '2025-06-05T00:00:00Z' },
+      'orderIds',
+    ],
     ['an end without a start', { orderIds: [crypto.randomUUID()], endAt: '2025-06-05T00:00:00Z' }, 'startAt'],
     ['more than 60 days', { startAt: '2025-01-01T00:00:00Z', endAt: '2025-06-05T00:00:00Z' }, 'startAt'],
     [

@@ -210,12 +210,11 @@ export async function requestResend(
 const longestWindowMs = 60 * 24 * 60 * 60 * 1000;
 
 function findWindowIssues({ orderIds, startAt, endAt }: EventsToResend): readonly InputIssue[] {
+  if (orderIds?.length === 0 || (orderIds === null && startAt === null)) {
+    const message = 'Name at least one order, or leave this out and give the start of a window.';
+    return [{ path: ['orderIds'], code: 'REQUIRED', message }];
+  }
   if (startAt === null) {
-    if (orderIds === null || orderIds.length === 0) {
-      return [
-        { path: ['orderIds'], code: 'REQUIRED', message: 'Name orders, or give the start of a window.' },
-      ];
-    }
     return endAt === null
       ? []
       : [{ path: ['startAt'], code: 'REQUIRED', message: 'A window with an end needs a start.' }];
