@@ -128,16 +128,23 @@ export function requireDayToCome(name: string, day: string | null): string | nul
 }
 
 /**
- * Turns the service's refusal of a query into an error with the argument names of this schema. The service's own text
- * is left out, because it may quote the value.
+ * Reads for a query. The service's refusal becomes an error with the argument names of this schema, without the service's own
+ * text, which may quote the value.
  * @param names the arguments' names in this schema, by the service's name
- * @returns a GatewayError BAD_USER_INPUT, or the given error if it names no argument
+ * @throws GatewayError BAD_USER_INPUT where the service refuses one of them; otherwise what the read throws
  */
-export function nameRefusedArguments(error: unknown, names: Readonly<Record<string, string>>): unknown {
-  if (!isGatewayError(error, 'UPSTREAM_REJECTED')) return error;
-  const known = new Map(Object.entries(names));
-  const refused = error.issues.flatMap(({ location }) => location.flatMap((part) => known.get(part) ?? []));
-  if (refused.length === 0) return error;
-  const list = [...new Set(refused)].join(', ');
-  return new GatewayError('BAD_USER_INPUT', `The service does not accept the value of ${list}.`);
+export async function nameRefusedArguments<Answer>(
+  names: Readonly<Record<string, string>>,
+  read: Promise<Answer>,
+): Promise<Answer> {
+  try {
+    return await read;
+  } catch (error) {
+    if (!isGatewayError(error, 'UPSTREAM_REJECTED')) throw error;
+    const known = new Map(Object.entries(names));
+    const refused = error.issues.flatMap(({ location }) => location.flatMap((part) => known.get(part) ?? []));
+    if (refused.length === 0) throw error;
+    const list = [...new Set(refused)].join(', ');
+    throw new GatewayError('BAD_USER_INPUT', `The service does not accept the value of ${list}.`);
+  }
 }

@@ -1,5 +1,5 @@
 import { GatewayError } from '../../errors.ts';
-import { requireDayToCome } from '../../graph/arguments.ts';
+import { nameRefusedArguments, requireDayToCome } from '../../graph/arguments.ts';
 import { builder } from '../../graph/builder.ts';
 import { openEnum, openInputFields, requireOpen } from '../../graph/open-enum.ts';
 import { needs } from '../../graph/permissions.ts';
@@ -130,6 +130,25 @@ function toCenterSearch(input: typeof centerInput.$inferInput): CenterSearch {
   };
 }
 
+/** The arguments of searches for slots, by the service's names. */
+const slotArguments = {
+  start_date: 'input.startDate',
+  lab: 'input.labRaw',
+  site_codes: 'input.siteCodes',
+  radius: 'input.within',
+  allow_stale: 'input.allowStale',
+};
+
+const addressArguments = {
+  ...slotArguments,
+  first_line: 'input.address.firstLine',
+  second_line: 'input.address.secondLine',
+  city: 'input.address.city',
+  state: 'input.address.state',
+  zip_code: 'input.address.zip',
+  access_notes: 'input.address.accessNotes',
+};
+
 builder.queryFields((t) => ({
   phlebotomyAvailability: t.field({
     type: [dayRef],
@@ -139,10 +158,13 @@ builder.queryFields((t) => ({
       input: t.arg({ type: phlebotomyInput, required: true, description: 'Where and from when on.' }),
     },
     resolve: (_root, { input }, { service }) =>
-      listPhlebotomyAvailability(
-        service,
-        requireAddress(toVisitAddress(input.address)),
-        requireDayToCome('input.startDate', input.startDate ? toDay(input.startDate) : null),
+      nameRefusedArguments(
+        addressArguments,
+        listPhlebotomyAvailability(
+          service,
+          requireAddress(toVisitAddress(input.address)),
+          requireDayToCome('input.startDate', input.startDate ? toDay(input.startDate) : null),
+        ),
       ),
   }),
   serviceCenterAvailability: t.field({
@@ -152,6 +174,10 @@ builder.queryFields((t) => ({
     args: {
       input: t.arg({ type: centerInput, required: true, description: 'Which centers and from when on.' }),
     },
-    resolve: (_root, { input }, { service }) => listCenterAvailability(service, toCenterSearch(input)),
+    resolve: (_root, { input }, { service }) =>
+      nameRefusedArguments(
+        { ...slotArguments, zip_code: 'input.zipCode' },
+        listCenterAvailability(service, toCenterSearch(input)),
+      ),
   }),
 }));

@@ -1,4 +1,4 @@
-import { readIntegerId, readOptionalUuid } from '../../graph/arguments.ts';
+import { nameRefusedArguments, readIntegerId, readOptionalUuid } from '../../graph/arguments.ts';
 import { builder, type Fields } from '../../graph/builder.ts';
 import type { GraphContext } from '../../graph/context.ts';
 import { upstreamCallCost } from '../../graph/cost.ts';
@@ -205,13 +205,23 @@ function readCenterSearch(args: CenterArguments) {
   };
 }
 
+/** The arguments of searches for places, by the service's names. */
+const placeArguments = {
+  zip_code: 'zipCode',
+  lab_id: 'labId',
+  radius: 'within',
+  capabilities: 'capabilitiesRaw',
+  lab_account_id: 'labAccountId',
+};
+
 async function readCenters(
   context: GraphContext,
   { id }: Order,
   search: ReturnType<typeof readCenterSearch>,
 ) {
   const order = await loadOrder(context, id);
-  return order && (await listCentersOfOrder(context.service, order, search));
+  if (order === null) return null;
+  return await nameRefusedArguments(placeArguments, listCentersOfOrder(context.service, order, search));
 }
 
 builder.objectField(orderRef, 'serviceCenters', (t) =>
@@ -237,11 +247,14 @@ builder.queryFields((t) => ({
       labAccountId: t.arg.id({ description: accountText }),
     },
     resolve: (_root, args, { service }) =>
-      getAreaInfo(service, {
-        zipCode: requireZipCode('zipCode', args.zipCode),
-        radius: requireRadius(args),
-        labAccountId: readOptionalUuid('labAccountId', args.labAccountId),
-      }),
+      nameRefusedArguments(
+        placeArguments,
+        getAreaInfo(service, {
+          zipCode: requireZipCode('zipCode', args.zipCode),
+          radius: requireRadius(args),
+          labAccountId: readOptionalUuid('labAccountId', args.labAccountId),
+        }),
+      ),
   }),
   serviceCenters: t.field({
     type: [serviceCenterRef],
@@ -255,11 +268,14 @@ builder.queryFields((t) => ({
       labAccountId: t.arg.id({ description: accountText }),
     },
     resolve: (_root, args, { service }) =>
-      listServiceCenters(service, {
-        zipCode: requireZipCode('zipCode', args.zipCode),
-        labId: readIntegerId('labId', args.labId),
-        ...readCenterSearch(args),
-        labAccountId: readOptionalUuid('labAccountId', args.labAccountId),
-      }),
+      nameRefusedArguments(
+        placeArguments,
+        listServiceCenters(service, {
+          zipCode: requireZipCode('zipCode', args.zipCode),
+          labId: readIntegerId('labId', args.labId),
+          ...readCenterSearch(args),
+          labAccountId: readOptionalUuid('labAccountId', args.labAccountId),
+        }),
+      ),
   }),
 }));

@@ -48,9 +48,10 @@ export async function listShownOrders(
   filter: OrderFilter,
   range: OrderRange,
 ): Promise<Page<CurrentOrder>> {
-  const listed = await listOrders(context.service.forShowing, filter, range).catch((error: unknown) => {
-    throw nameRefusedArguments(error, filterNames);
-  });
+  const listed = await nameRefusedArguments(
+    filterNames,
+    listOrders(context.service.forShowing, filter, range),
+  );
   const page = await toNewestPage(context, filter, listed);
   primeLoaders(context, page);
   return page;
