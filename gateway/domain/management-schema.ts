@@ -17,7 +17,7 @@ import './management/graph-credentials.ts';
 import './management/graph-pipelines.ts';
 import { builder } from '../graph/builder.ts';
 import { meterFields } from '../graph/cost.ts';
-import { clearLoaders, refuseMalformedIds } from '../graph/mutation-result.ts';
+import { clearLoaders, nameOutcomes, refuseMalformedIds } from '../graph/mutation-result.ts';
 
 const all = builder.toSchema();
 
@@ -30,7 +30,9 @@ function rootOf(name: 'Query' | 'Mutation'): GraphQLObjectType {
 /** The management graph: from the same builder, with roots of its own, and only the types that these reach. */
 export const managementSchema: GraphQLSchema = meterFields(
   clearLoaders(
-    refuseMalformedIds(new GraphQLSchema({ query: rootOf('Query'), mutation: rootOf('Mutation') })),
+    nameOutcomes(
+      refuseMalformedIds(new GraphQLSchema({ query: rootOf('Query'), mutation: rootOf('Mutation') })),
+    ),
   ),
 );
 

@@ -34,12 +34,12 @@ import './health-data/graph.ts';
 import './health-data/events.ts';
 import { builder } from '../graph/builder.ts';
 import { meterFields } from '../graph/cost.ts';
-import { clearLoaders, refuseMalformedIds } from '../graph/mutation-result.ts';
+import { clearLoaders, nameOutcomes, refuseMalformedIds } from '../graph/mutation-result.ts';
 import { needsOf, requirePermissions } from '../graph/permissions.ts';
 
 /** The whole graph. One line above per concept: taking it away takes the concept out of the schema. */
 export const schema: GraphQLSchema = meterFields(
-  clearLoaders(refuseMalformedIds(requirePermissions(builder.toSchema()))),
+  clearLoaders(nameOutcomes(refuseMalformedIds(requirePermissions(builder.toSchema())))),
 );
 
 const definition = `"""

@@ -1,5 +1,5 @@
 import { defaultFieldResolver, type GraphQLSchema, getNamedType, isUnionType } from 'graphql';
-import { isGatewayError } from '../errors.ts';
+import { isGatewayError, withOutcome } from '../errors.ts';
 import { builder } from './builder.ts';
 import type { GraphContext } from './context.ts';
 import {
@@ -144,21 +144,57 @@ export function refuseMalformedIds(schema: GraphQLSchema): GraphQLSchema {
   return schema;
 }
 
+type Run = () => unknown;
+
+function aroundMutations(
+  schema: GraphQLSchema,
+  around: (run: Run, context: GraphContext) => Promise<unknown>,
+): GraphQLSchema {
+  for (const field of Object.values(schema.getMutationType()?.getFields() ?? {})) {
+    const resolve = field.resolve ?? defaultFieldResolver;
+    field.resolve = (root, args, context, info) => around(() => resolve(root, args, context, info), context);
+  }
+  return schema;
+}
+
 /**
  * Clears the loaders before each mutation and before its result, so that both read anew. Mutations of one operation run
  * one after the other, so no other load is in progress.
  */
 export function clearLoaders(schema: GraphQLSchema): GraphQLSchema {
-  for (const field of Object.values(schema.getMutationType()?.getFields() ?? {})) {
-    const resolve = field.resolve ?? defaultFieldResolver;
-    field.resolve = async (root, args, context: GraphContext, info) => {
-      context.loaders.clear();
-      try {
-        return await resolve(root, args, context, info);
-      } finally {
-        context.loaders.clear();
-      }
-    };
-  }
-  return schema;
+  return aroundMutations(schema, async (run, { loaders }) => {
+    loaders.clear();
+    try {
+      return await run();
+    } finally {
+      loaders.clear();
+    }
+  });
+}
+
+/** Makes the error of a call to the service say that nothing was done, where the mutation has not begun a write. */
+export function nameOutcomes(schema: GraphQLSchema): GraphQLSchema {
+  return aroundMutations(schema, async (run, { service }) => {
+    const before = service.writes;
+    try {
+      return await run();
+    } catch (error) {
+      throw service.writes === before && isFailedRead(error) ? withOutcome(error, false) : error;
+    }
+  });
+}
+
+/** Whether a call to the service failed whose error says nothing of a write. */
+function isFailedRead(error: unknown): boolean {
+  const isOfCall = isGatewayError(
+    error,
+    'UPSTREAM_TIMEOUT',
+    'UPSTREAM_UNAVAILABLE',
+    'UPSTREAM_RATE_LIMITED',
+    'UPSTREAM_UNAUTHORIZED',
+    'UPSTREAM_FORBIDDEN',
+    'UPSTREAM_REJECTED',
+    'UPSTREAM_UNREADABLE',
+  );
+  return isOfCall && error.mayBeDone === undefined;
 }

@@ -32,6 +32,8 @@ export interface Service {
   readonly readAnew: () => void;
   /** The same, and restarts the time limit of reads, as in a new operation. A stream calls this before each event. */
   readonly beginAnew: () => void;
+  /** How many writes of this operation were begun. */
+  readonly writes: number;
   /** What the caller may see and do. */
   readonly rights: Rights;
   /** The path that this service has in place of a path of the specification. */
@@ -95,6 +97,10 @@ class BoundService implements Service {
     if (this.#isForShowing) return this;
     this.#forShowing ??= new BoundService(this.#upstream, this.#options, true);
     return this.#forShowing;
+  }
+
+  get writes(): number {
+    return this.#calls.writes;
   }
 
   pathOf(path: string): string {
@@ -198,6 +204,7 @@ class BoundService implements Service {
 
   /** After a write there is time to read its outcome. */
   async #send<T>(write: Write<T>): Promise<unknown> {
+    this.#calls.writes += 1;
     try {
       return await this.#upstream.write(write, { touches: (answer) => touchedByWrite(write, answer) });
     } finally {

@@ -79,6 +79,8 @@ export interface UpstreamTotals {
 export class OperationCalls {
   /** The reads that act on an answer need one whose call began after this time of the cache. */
   beganAt = 0;
+  /** The writes that were begun, for its mutations. */
+  writes = 0;
   readonly #dependencies: Dependencies | undefined;
   #asked = 0;
   #shared = 0;

@@ -119,10 +119,54 @@ describe('where the event log fails', () => {
   });
 });
 
+const noReads = { at: /^GET /, isDone: false, answer: text('', 500), times: 100 };
+
+describe('where the reads before it fail, nothing was sent and it was not done:', () => {
+  const reading = [
+    ...['updateOrder', 'cancelOrder', 'simulateOrder', 'deleteUser', 'undoUserDeletion'],
+    ...['bookPhlebotomyAppointment', 'reschedulePhlebotomyAppointment', 'cancelPhlebotomyAppointment'],
+    ...['bookServiceCenterAppointment', 'requestPhlebotomyAppointment'],
+  ];
+
+  test.each(reading)('%s', async (mutation) => {
+    await using world = await openWorld(rowOf(mutation));
+    const before = world.lab.sent.length;
+    world.lab.spoil(noReads);
+    const result = await world.call(world.variables);
+    const sent = world.lab.sent.slice(before).map(({ call }) => call.slice(0, 4));
+    expect(result).toMatchObject({ word: 'UPSTREAM_UNAVAILABLE', mayHaveBeenDone: false });
+    expect(new Set(sent)).toEqual(new Set(['GET ']));
+  });
+
+  test('registerTestkit of a viewer, whose kits are searched first', async () => {
+    const row = rowOf('registerTestkit');
+    await using world = await openWorld(row);
+    const { userId } = world.variables.input as { readonly userId: string };
+    const token = await world.lab.tokenFor(userId, { scopes: ['read:orders', 'write:orders'] });
+    world.lab.spoil(noReads);
+    const { errors } = await world.lab.query(
+      'mutation ($input: RegisterTestkitInput!) { registerTestkit(input: $input) { __typename } }',
+      { variables: world.variables, token },
+    );
+    expect(errors?.[0].extensions).toEqual({ code: 'UPSTREAM_UNAVAILABLE', mayHaveBeenDone: false });
+  });
+});
+
+test('a mutation says nothing was done where only a mutation before it in the operation wrote', async () => {
+  await using world = await openWorld(rowOf('cancelOrder'));
+  const { id } = world.variables;
+  world.lab.spoil({ ...noReads, at: /^GET .*order/ });
+  const { data, errors } = await world.lab.query(
+    'mutation ($user: CreateUserInput!, $order: CancelOrderInput!) { createUser(input: $user) { __typename } cancelOrder(input: $order) { __typename } }',
+    { variables: { user: { clientUserId: 'one-more' }, order: { id } } },
+  );
+  expect(data.createUser).toEqual({ __typename: 'UserCreated' });
+  expect(errors?.[0].extensions).toEqual({ code: 'UPSTREAM_UNAVAILABLE', mayHaveBeenDone: false });
+});
+
 /** The row's mutation, where the service answers its call so, and none of the reads after it. */
 async function callUnread(row: Row, status: number) {
   const world = await openWorld(row);
-  const noReads = { at: /^GET /, isDone: false, answer: text('', 500), times: 100 };
   world.lab.spoil({
     at: callOf(row),
     isDone: false,

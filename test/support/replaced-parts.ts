@@ -34,7 +34,7 @@ export function withLog(store: EventStore, replace: (log: EventLog) => Partial<E
 
 /** The same service, with some of its members replaced. */
 export function withMembers(service: Service, replace: (service: Service) => Partial<Service>): Service {
-  const whole: Omit<Service, 'forShowing'> = {
+  const whole: Omit<Service, 'forShowing' | 'writes'> = {
     readOne: (read) => service.readOne(read),
     readPage: (read) => service.readPage(read),
     readFile: (read) => service.readFile(read),
@@ -47,6 +47,9 @@ export function withMembers(service: Service, replace: (service: Service) => Par
   };
   return {
     ...whole,
+    get writes() {
+      return service.writes;
+    },
     get forShowing() {
       return service.forShowing === service ? this : withMembers(service.forShowing, replace);
     },
