@@ -3,7 +3,7 @@ import { countCharacters } from '../../graph/arguments.ts';
 import type { GraphContext } from '../../graph/context.ts';
 import { findIssues, findKeyIssues, type InputRule, isGiven } from '../../graph/input-rules.ts';
 import { type InputIssue, inputRejected } from '../../graph/user-error.ts';
-import { referenceOf } from '../order/place/actions.ts';
+import { fingerprintOf, referenceOf } from '../order/place/actions-reference.ts';
 import {
   type AppointmentChange,
   type AppointmentResult,
@@ -82,7 +82,7 @@ export function submitCenterBooking(
   if (issues.length > 0) return Promise.resolve(inputRejected(issues));
   const { service } = context;
   // The name of the attempt covers the whole input. Otherwise the service would replay its answer to another booking.
-  const attempt = `${service.rights.key} appointment ${orderId} ${JSON.stringify(booking)}`;
+  const attempt = `${service.rights.key} appointment ${orderId} ${fingerprintOf(booking)}`;
   const reference = idempotencyKey === null ? null : referenceOf(attempt, idempotencyKey);
   return submitAnyBooking(context, booking, {
     kind: 'patient_service_center',

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { AccessKind } from '../../../auth/rights.ts';
 import { GatewayError } from '../../../errors.ts';
@@ -21,6 +20,7 @@ import type { Service } from '../../../service/service.ts';
 import { afterWrite, withoutWrite } from '../../settle.ts';
 import { type Order, readOrderAnswer } from '../read/rest-order.ts';
 import { cursorAfter } from '../stream/actions.ts';
+import { fingerprintOf, referenceOf } from './actions-reference.ts';
 import {
   findConsentIssues,
   findPatientIssues,
@@ -208,16 +208,6 @@ export async function describeRefusal(
 function physicianRequired(error: unknown): PhysicianRequired {
   const message = 'Orders on this lab account need a physician of your own. Name one in `physician`.';
   return { kind: 'PhysicianRequired', code: 'PHYSICIAN_REQUIRED', message: withReason(message, error) };
-}
-
-/** Differs for every different input. */
-function fingerprintOf(input: object): string {
-  return createHash('sha256').update(JSON.stringify(input)).digest('hex');
-}
-
-/** A reference that names an attempt without revealing the caller's idempotency key. */
-export function referenceOf(callerKey: string, idempotencyKey: string): string {
-  return createHash('sha256').update(`${callerKey}\0${idempotencyKey}`).digest('hex').slice(0, 32);
 }
 
 /**
