@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { Scope } from '../../gateway/auth/rights.ts';
 import { healthFactsOf } from '../../gateway/domain/health-data/actions.ts';
 import { gatewayKey, type Lab, serviceKey, startLab } from '../support/lab.ts';
 import { subscribeOverSse } from '../support/subscribe.ts';
@@ -285,6 +286,37 @@ describe('a viewer', () => {
     expect(await summariesOf(lab, 'resource: "activity"', 'id', other)).toMatchObject({
       data: { user: null },
     });
+  });
+
+  test('reads the payload of a profile, which has a birth date, only with read:profile', async () => {
+    await using lab = await startLab();
+    const profile = { id: 'p-1', calendar_date: '2026-03-02', height: 180, birth_date: '1990-01-01' };
+    await send(lab, 'daily.data.profile.created', profile);
+    await send(lab, 'daily.data.Profile.created', profile);
+    await send(lab, 'daily.data.body.created', { id: 'b-1', weight: 70 });
+    const ask = async (scopes: readonly Scope[]) => {
+      const token = await lab.tokenFor(wearer(lab), { scopes });
+      return await lab.query(
+        `{ viewer { user {
+          profile: healthSummaries(resource: "profile") { id payload }
+          capital: healthSummaries(resource: "Profile") { id payload }
+          body: healthSummaries(resource: "body") { payload } } } }`,
+        { token },
+      );
+    };
+    const body = [{ payload: { id: 'b-1', weight: 70 } }];
+    const refused = [{ id: 'p-1', payload: null }];
+    const shown = [{ id: 'p-1', payload: profile }];
+
+    const without = await ask(['read:orders', 'read:health']);
+    expect(without.data?.viewer.user).toEqual({ profile: refused, capital: refused, body });
+    expect(without.errors?.map(({ path, extensions }) => [path?.join('.'), extensions.code])).toEqual([
+      ['viewer.user.profile.0.payload', 'FORBIDDEN'],
+      ['viewer.user.capital.0.payload', 'FORBIDDEN'],
+    ]);
+
+    const withProfile = await ask(['read:orders', 'read:health', 'read:profile']);
+    expect(withProfile.data?.viewer.user).toEqual({ profile: shown, capital: shown, body });
   });
 
   test('without the scope gets an error that names the scope', async () => {

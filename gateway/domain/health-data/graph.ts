@@ -1,6 +1,6 @@
 import { readUuid, renamedTo } from '../../graph/arguments.ts';
 import { builder, type Fields } from '../../graph/builder.ts';
-import { needs } from '../../graph/permissions.ts';
+import { needs, needsUnless } from '../../graph/permissions.ts';
 import { userRef } from '../user/graph.ts';
 import {
   findWorkoutStream,
@@ -53,6 +53,9 @@ function timeZoneOffset<Parent extends { readonly timezoneOffset: number | null 
   };
 }
 
+/** The payload of a profile has the birth date (decision 0086). */
+const isNoProfile = ({ resource }: HealthSummary) => resource.toLowerCase() !== 'profile';
+
 export const healthSummaryRef = builder.objectRef<HealthSummary>('HealthSummary').implement({
   description: 'A summary of health data, such as a day of activity or a night of sleep.',
   fields: (t) => ({
@@ -79,6 +82,7 @@ export const healthSummaryRef = builder.objectRef<HealthSummary>('HealthSummary'
     }),
     payload: t.expose('payload', {
       type: 'JSON',
+      extensions: needsUnless('read:profile', 'the resource is not profile', isNoProfile),
       description: 'All of it as the service sent it, for resources without fields of their own.',
     }),
     receivedAt: t.expose('receivedAt', {
