@@ -196,6 +196,24 @@ describe('samples', () => {
     expect(rows).toHaveLength(3);
   });
 
+  test('of a workout name the workout and its sport', async () => {
+    await using lab = await startLab();
+    const workout = { provider: 'garmin', type: 'watch', sport: 'running', workout_id: crypto.randomUUID() };
+    await send(
+      lab,
+      'daily.data.workout_distance.created',
+      batch([['2026-03-02T08:00:00Z', 5]], { source: workout }),
+    );
+    expect(
+      await samplesOf(lab, 'resource: "workout_distance"', 'value source { provider type sport workoutId }'),
+    ).toEqual([
+      {
+        value: 5,
+        source: { provider: 'garmin', type: 'watch', sport: 'running', workoutId: workout.workout_id },
+      },
+    ]);
+  });
+
   test('are found by instant, both ends included', async () => {
     await using lab = await startLab();
     const hours = ['08', '09', '10', '11'].map(

@@ -13,6 +13,7 @@ const bare: Readonly<Record<string, string>> = {
   externalId: "The provider's own reference.",
   appId: 'Names an app on a device, which the service does not describe.',
   deviceId: 'Names a device, which the service does not describe.',
+  'HealthSource.workoutId': 'The workout is read as `workoutStream`.',
   'LabAccount.orgId': 'The service shows no organizations.',
   'LabAccount.providerAccountId': "The lab's own number of the account.",
   nodeId: 'Its own id.',

@@ -23,6 +23,13 @@ export const healthSourceRef = builder.objectRef<HealthSource>('HealthSource').i
     type: t.exposeString('type', { description: 'The kind of device or app, such as watch.' }),
     appId: t.exposeString('appId', { description: 'Identifier of the app that measured.' }),
     deviceId: t.exposeString('deviceId', { description: 'Identifier of the device that measured.' }),
+    sport: t.exposeString('sport', {
+      description:
+        'The sport of the workout that samples belong to, such as running; wheelchair_pushing for distances of a wheelchair user.',
+    }),
+    workoutId: t.exposeID('workoutId', {
+      description: 'Id of the workout (uuid) that samples belong to.',
+    }),
   }),
 });
 

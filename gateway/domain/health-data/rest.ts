@@ -37,11 +37,23 @@ export const readSource = optional(
     type: text(raw.type),
     appId: text(raw.app_id),
     deviceId: text(raw.device_id),
+    sport: text(raw.sport),
+    workoutId: id(raw.workout_id),
   })),
 );
 
 /** The fields of a source that `readSource` reads. */
-const sourceFields = ['name', 'slug', 'logo', 'provider', 'type', 'app_id', 'device_id'];
+const sourceFields = [
+  'name',
+  'slug',
+  'logo',
+  'provider',
+  'type',
+  'app_id',
+  'device_id',
+  'sport',
+  'workout_id',
+];
 /** A source is stored with each sample of its batch, of which there may be ten thousand. */
 const maxSourceCharacters = 1000;
 
@@ -208,9 +220,7 @@ export function readWorkoutEvent(eventType: string, payload: unknown): WorkoutEv
 
 /** A provider is an object in some events and a slug in others. */
 function readProvider(json: unknown): HealthSource | null {
-  const slug = text(json);
-  if (slug === null) return readSource(json);
-  return { name: null, slug, logo: null, provider: slug, type: null, appId: null, deviceId: null };
+  return readSource(typeof json === 'string' ? { slug: json } : json);
 }
 
 const readConnection = optional(

@@ -93,7 +93,7 @@ const table: Readonly<Record<string, Row>> = {
     timezoneOffset type unit value`,
   HealthSamplesReceived: `
     clientUserId cursor isUpdate payload receivedAt resource samples teamId type user userId`,
-  HealthSource: 'appId deviceId logo name provider slug type',
+  HealthSource: 'appId deviceId logo name provider slug sport type workoutId',
   // The payload of a profile needs read:profile (health-data.test.ts).
   HealthSummary:
     'activity calendarDate date id payload receivedAt resource source timeZoneOffset timezoneOffset',
