@@ -36,11 +36,12 @@ function orNull<Text extends z.ZodType<string>>(text: Text) {
 
 const optionalText = orNull(z.string());
 
+const regionCode = /^[A-Za-z]{2}$/;
 const address = {
   first_line: z.string().min(1),
   second_line: optionalText,
   city: z.string().min(1),
-  state: z.string().regex(/^[A-Za-z]{2}$/),
+  state: z.string().regex(regionCode),
 };
 const accessNotes = orNull(textUpTo(1000));
 
@@ -53,8 +54,10 @@ export const shippingDetails = z.object({
   phone_number: phone,
 });
 
+/** The schema has no pattern for a home address (public service: UserAddress). */
 const homeAddress = z.object({
   ...address,
+  state: z.string().min(1),
   country: z.string().min(1),
   zip: z.string().min(1),
   access_notes: accessNotes,
@@ -64,12 +67,18 @@ const homeAddress = z.object({
 const medicalProxy = z.object({
   first_name: z.string().min(1),
   last_name: z.string().min(1),
-  address: homeAddress.extend({ state: z.string().min(1) }),
+  address: homeAddress,
   phone_number: phone,
   email: z.string().nullish(),
   household_income: z.number().int().nullish(),
   household_size: z.number().int().nullish(),
 });
+
+/** In the United States and Canada a region has two letters (public service: patient input rules). */
+const patientHome = homeAddress.refine(
+  ({ country, state }) => !/^(?:US|CA)$/i.test(country) || regionCode.test(state),
+  { path: ['state'], error: 'state is not a two-letter code' },
+);
 
 /** The whole record: a field that is left out is deleted (public service: UserInfoCreateRequest, an upsert). */
 export const demographics = z.object({
@@ -79,7 +88,7 @@ export const demographics = z.object({
   phone_number: phoneOfPerson,
   gender: z.string().min(1),
   dob: dayOfBirth,
-  address: homeAddress,
+  address: patientHome,
   medical_proxy: medicalProxy.nullable().default(null),
   race: optionalText,
   ethnicity: optionalText,

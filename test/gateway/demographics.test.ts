@@ -150,6 +150,16 @@ test.each([
   ['a name of 51 characters', { lastName: 'x'.repeat(51) }, [['lastName']]],
   ['a name that begins with a dash', { firstName: '-Jamie' }, [['firstName']]],
   ['a country that is none', { address: { ...address, country: 'Atlantis' } }, [['address', 'country']]],
+  [
+    'a region of the United States in words',
+    { address: { ...address, state: 'Arizona' } },
+    [['address', 'state']],
+  ],
+  [
+    'a region of Canada in words',
+    { address: { ...address, country: 'Canada', state: 'Ontario' } },
+    [['address', 'state']],
+  ],
   ['a person under 18 alone', { dob: '2020-01-01' }, [['medicalProxy']]],
   [
     'a proxy with faults of its own',
@@ -186,6 +196,11 @@ test.each([
     'an address elsewhere',
     { address: { ...address, country: 'CA', state: 'ON', zip: 'K1A 0B1' }, phoneNumber: '+44 20 7946 0100' },
   ],
+  [
+    'a region code of three letters',
+    { address: { ...address, country: 'GB', state: 'LND', zip: 'EC1A 1BB', city: 'London' } },
+  ],
+  ['a region in words', { address: { ...address, country: 'France', state: 'Île-de-France', zip: '75001' } }],
   ['a word for race that the enum does not have', { raceRaw: 'a new word' }],
 ])('%s is taken', async (_name, more) => {
   await using lab = await startLab();

@@ -185,6 +185,7 @@ test.each([
   ['dob', '2999-01-01'],
   ['gender', undefined],
   ['address', { ...person.address, state: 'Arizona' }],
+  ['address', { ...person.address, country: 'CA', state: 'Ontario' }],
 ])('Demographics with the %s %j are refused', async (name, value) => {
   await using service = openSandbox();
   const path = `/v2/user/${at(service.sandbox.users(), 0).userId}/info`;

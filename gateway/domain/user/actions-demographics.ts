@@ -98,13 +98,15 @@ export const accessNotesRule: InputRule<Pick<NewHomeAddress, 'accessNotes'>> = [
 /** The public service's rules for patient input. */
 const homeAddressRules: readonly InputRule<NewHomeAddress>[] = [
   ...addressRules,
-  ['state', 'Give the two-letter region code, such as AZ.', hasRegion],
+  ['state', 'Give two letters in the United States and Canada, such as AZ.', hasRegion],
   ['zip', 'Give five digits in the United States, or nine as 85004-1234.', hasZip],
   accessNotesRule,
 ];
 
-function hasRegion({ state }: NewHomeAddress): boolean {
-  return !isGiven(state) || /^[A-Za-z]{2}$/.test(state);
+/** Codes of regions have two letters in these countries; others have LND, IDF or 75 (ISO 3166-2). */
+function hasRegion({ country, state }: NewHomeAddress): boolean {
+  const { code } = toCountry(country);
+  return !isGiven(state) || (code !== 'US' && code !== 'CA') || /^[A-Za-z]{2}$/.test(state);
 }
 
 function hasZip({ country, zip }: NewHomeAddress): boolean {

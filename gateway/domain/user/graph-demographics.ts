@@ -132,7 +132,7 @@ export function countryField(t: InputFields) {
 const homeAddressInput = builder.inputType('HomeAddressInput', {
   description: 'Where a person lives.',
   fields: (t) => ({
-    ...addressInputFields(t, { state: 'Two-letter region code, such as AZ.', zip: 'Postal code.' }),
+    ...addressInputFields(t, { state: 'Region code, such as AZ.', zip: 'Postal code.' }),
     country: countryField(t),
     accessNotes: t.string({ description: 'How a visitor gets to the door; 1,000 characters at most.' }),
   }),

@@ -71,7 +71,7 @@ export function getDemographics(
 /** Fields of a type that the service shows, all required and not null, as the service needs them in a request. */
 export type Given<Shown, Name extends keyof Shown> = { readonly [Key in Name]: NonNullable<Shown[Key]> };
 
-/** Where a person lives. `state` has two letters, `country` is a two-letter code. */
+/** Where a person lives. `country` is a two-letter code. */
 export type NewHomeAddress = Given<Address, 'firstLine' | 'city' | 'state' | 'zip' | 'country'> &
   Readonly<Pick<Address, 'secondLine' | 'accessNotes'>>;
 
