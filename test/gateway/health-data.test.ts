@@ -518,6 +518,8 @@ test('the team receives wearable events, each in its own type', async () => {
     errorType: 'TOKEN_REFRESH_FAILED',
     errorTypeRaw: 'token_refresh_failed',
   });
+  await send(lab, 'provider.connection.restored', { provider: 'fitbit' });
+  expect(await next()).toMatchObject({ __typename: 'UnknownEvent', payload: { provider: 'fitbit' } });
   const pull = {
     start_date: '2026-01-01T00:00:00Z',
     end_date: '2026-03-01T00:00:00Z',

@@ -234,9 +234,9 @@ const readConnection = optional(
   })),
 );
 
-/** A connection that was made or is in trouble (`provider.connection.*`); null for every other event. */
+/** A connection that was made or has an error; null for every other event, also for new kinds of `provider.connection`. */
 export function readConnectionEvent(eventType: string, payload: unknown): ConnectionEvent | null {
-  if (!/^provider\.connection\.[a-z_]+$/.test(eventType)) return null;
+  if (!/^provider\.connection\.(?:created|error)$/.test(eventType)) return null;
   return readConnection(payload);
 }
 
