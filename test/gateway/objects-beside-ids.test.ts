@@ -147,6 +147,36 @@ describe('markers', () => {
     expect(lab.sandbox.calls).toEqual([setCall]);
   });
 
+  test('of a call that fails are an error, and those of the other calls are shown', async () => {
+    const sources = [...Array.from({ length: 100 }, (_, index) => index + 1), 27000];
+    const body = JSON.stringify({ results: sources.map((id) => ({ source_markers: [{ marker_id: id }] })) });
+    lab.sandbox.faults.add({ path: /\/result$/, effect: { kind: 'answer', status: 200, body } });
+    const refused = { kind: 'answer', status: 422, body: '{}' } as const;
+    lab.sandbox.faults.add({ path: /list_order_set_markers/, effect: refused, times: 1 });
+    const [order] = lab.sandbox.orders();
+    const answer = await lab.query(
+      `{ order(id: "${order?.orderId}") { results { biomarkers { marker { id } } } } }`,
+    );
+    expect(answer.data.order.results.biomarkers).toEqual(
+      sources.map((id) => ({ marker: id === 27000 ? { id: '27000' } : null })),
+    );
+    expect(codesOf(answer)).toEqual(Array.from({ length: 100 }, () => 'UPSTREAM_REJECTED'));
+  });
+
+  test('of a half that fails are an error, and those of the other half are shown', async () => {
+    const fail = (status: number) =>
+      lab.sandbox.faults.add({
+        path: /list_order_set_markers/,
+        effect: { kind: 'answer', status, body: '{}' },
+        times: 1,
+      });
+    fail(404);
+    fail(422);
+    const answer = await lab.query(`{ ${marker('a', 1)} ${marker('b', 27000)} }`);
+    expect(answer.data).toEqual({ a: null, b: { id: '27000' } });
+    expect(codesOf(answer)).toEqual(['UPSTREAM_REJECTED']);
+  });
+
   test('of which the service knows none cost 30 calls at most; those that were not found out have an error', async () => {
     const effect = { kind: 'answer', status: 400, body: '{}' } as const;
     lab.sandbox.faults.add({ path: /list_order_set_markers/, effect });

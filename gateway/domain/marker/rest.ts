@@ -132,9 +132,9 @@ const maxMarkerPage = 100;
 const maxCallsOfSet = 30;
 
 /**
- * Markers by id, in the order of the ids, null where there is none, and an error where the service refuses so many sets
- * that the search is given up: one call for each 100. The service has no call for markers by id, but an order set may be
- * single markers.
+ * Markers by id, in the order of the ids: one call for each 100. Null where there is none, and an error where its call fails
+ * or the service refuses so many sets that the search is given up. The service has no call for markers by id, but an order
+ * set may be single markers.
  */
 export async function getMarkers(
   service: Service,
@@ -165,9 +165,10 @@ async function findMarkers(
     });
     return rows.flatMap((row) => (row === null ? [] : [[Number(row.id), row] as const]));
   } catch (error) {
-    if (!isGatewayError(error, 'UPSTREAM_REJECTED') || !refusesSet(error)) throw error;
-    if (ids.length === 1) return [];
-    if (calls.left < 2) return ids.map((id) => [id, error]);
+    if (!isGatewayError(error)) throw error;
+    const isRefused = refusesSet(error);
+    if (isRefused && ids.length === 1) return [];
+    if (!isRefused || calls.left < 2) return ids.map((id) => [id, error]);
     const middle = Math.ceil(ids.length / 2);
     const halves = [ids.slice(0, middle), ids.slice(middle)];
     return (await Promise.all(halves.map((half) => findMarkers(service, half, calls)))).flat();
@@ -175,8 +176,8 @@ async function findMarkers(
 }
 
 /** Whether a refusal is about the markers of the set (public service: 404 for what it does not know, 400 for its rules). */
-function refusesSet({ status }: GatewayError): boolean {
-  return status === 400 || status === 404;
+function refusesSet({ code, status }: GatewayError): boolean {
+  return code === 'UPSTREAM_REJECTED' && (status === 400 || status === 404);
 }
 
 export interface MarkerFilter {
