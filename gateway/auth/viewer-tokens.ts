@@ -38,7 +38,7 @@ export interface MintedToken {
 export interface ViewerTokens {
   /** The gateway's own keys, as `UserCaller.keyId` names them. */
   readonly keyIds: readonly string[];
-  /** @throws GatewayError FORBIDDEN where the gateway has no key to sign with */
+  /** @throws GatewayError FORBIDDEN where the gateway has no key to sign with, BAD_USER_INPUT for a token that is too long */
   readonly mint: (token: NewViewerToken) => Promise<MintedToken>;
   /** @throws GatewayError UNAUTHENTICATED, always the same, for anything but a valid token */
   readonly verify: (token: string) => Promise<UserCaller>;
@@ -156,6 +156,8 @@ async function mint({ first }: OwnKeys, wanted: NewViewerToken): Promise<MintedT
     .setIssuedAt(issuedAt)
     .setExpirationTime(expiresAt)
     .sign(first.signing);
+  if (token.length > maxTokenLength)
+    throw new GatewayError('BAD_USER_INPUT', 'Give fewer orderIds or origins: the token would be too long.');
   return { token, jti, expiresAt: new Date(expiresAt * 1000) };
 }
 

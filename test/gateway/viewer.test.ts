@@ -30,6 +30,7 @@ test.each([
     ['read:profile', 'write:profile'],
   ],
   [[], []],
+  [['read:orders', 'read:orders'], ['read:orders']],
 ])('a token made for the scopes %j says so, and until when', async (scopes, shown) => {
   await using lab = await startLab();
   const userId = lab.sandbox.users()[0]?.userId ?? '';
@@ -47,6 +48,10 @@ test.each([
   ['a life of no time', { ttlSeconds: 0 }],
   ['a life of more than 15 minutes', { ttlSeconds: 901 }],
   ['an order id that is none', { orderIds: ['7'] }],
+  [
+    'more origins than it can carry',
+    { origins: Array.from({ length: 200 }, (_, index) => `https://page-${index}.clinic.example.com`) },
+  ],
 ])('a token with %s is not made', async (_name, more) => {
   await using lab = await startLab();
   const answer = await lab.query(

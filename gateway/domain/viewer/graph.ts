@@ -117,7 +117,7 @@ function readScopes(given: readonly string[] | null | undefined): readonly strin
   if (given === null || given === undefined) return defaultScopes;
   const isKnown = given.every((scope) => scopes.some((known) => known === scope));
   if (!isKnown) throw new GatewayError('BAD_USER_INPUT', `input.scopes must be of ${scopes.join(', ')}.`);
-  return given;
+  return [...new Set(given)];
 }
 
 function readOrigins(given: readonly string[] | null | undefined): readonly string[] | null {
