@@ -196,6 +196,22 @@ describe('samples', () => {
     expect(rows).toHaveLength(3);
   });
 
+  test('of a source with empty texts, the defaults of the public service, have null there', async () => {
+    await using lab = await startLab();
+    const empty = { name: '', slug: '', logo: '' };
+    const at = ['2026-03-02T08:00:00Z', '2026-03-02T09:00:00Z'] as const;
+    await send(
+      lab,
+      'daily.data.glucose.created',
+      batch([[at[0], 5]], { source: { ...empty, provider: 'oura', type: 'ring' } }),
+      batch([[at[1], 6]], { source: empty }),
+    );
+    expect(await samplesOf(lab, 'resource: "glucose"', 'value source { name slug logo provider }')).toEqual([
+      { value: 6, source: { name: null, slug: null, logo: null, provider: null } },
+      { value: 5, source: { name: null, slug: null, logo: null, provider: 'oura' } },
+    ]);
+  });
+
   test('of a workout name the workout and its sport', async () => {
     await using lab = await startLab();
     const workout = { provider: 'garmin', type: 'watch', sport: 'running', workout_id: crypto.randomUUID() };

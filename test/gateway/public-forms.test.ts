@@ -125,6 +125,18 @@ const samples: readonly {
     body: { id: 'a', address: { second_line: '', unit: '14' } },
     shown: { address: { secondLine: '14', unit: '14' } },
   },
+  {
+    name: 'a result with the empty texts that are defaults of the service',
+    of: 'results',
+    body: { results: [{ name: 'Monocytes', slug: '', result: '0.4', source_interpretation: '' }] },
+    shown: { biomarkers: [{ name: 'Monocytes', slug: null, sourceInterpretation: null }] },
+  },
+  {
+    name: 'an address with the empty texts that are defaults of the service',
+    of: 'an appointment',
+    body: { id: 'a', address: { receiver_name: '', second_line: '' } },
+    shown: { address: { receiverName: null, secondLine: null, unit: null } },
+  },
 ];
 
 test.each(samples)('$name is read', async ({ of, body, shown }) => {

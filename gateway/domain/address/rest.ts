@@ -9,9 +9,9 @@ export type Address = NonNullable<ReturnType<typeof readAddress>>;
  */
 export const readAddress = optional(
   record((raw) => ({
-    receiverName: text(raw.receiver_name),
+    receiverName: text(raw.receiver_name) || null,
     firstLine: text(raw.first_line),
-    secondLine: text(raw.second_line) || (text(raw.unit) ?? text(raw.second_line)),
+    secondLine: text(raw.second_line) || text(raw.unit) || null,
     unit: text(raw.unit),
     city: text(raw.city),
     state: text(raw.state),

@@ -27,13 +27,16 @@ export type ConnectionEvent = NonNullable<ReturnType<typeof readConnection>>;
 export type PullEvent = NonNullable<ReturnType<typeof readPull>>;
 export type WorkoutStream = ReturnType<typeof readStream>;
 
-/** The specification names a source by name, slug and logo; the public service by provider and type. */
+/**
+ * The specification names a source by name, slug and logo; the public service by provider and type, with empty texts for
+ * the others.
+ */
 export const readSource = optional(
   record((raw) => ({
-    name: text(raw.name),
-    slug: text(raw.slug),
+    name: text(raw.name) || null,
+    slug: text(raw.slug) || null,
     logo: link(raw.logo),
-    provider: text(raw.provider) ?? text(raw.slug),
+    provider: text(raw.provider) || text(raw.slug) || null,
     type: text(raw.type),
     appId: text(raw.app_id),
     deviceId: text(raw.device_id),

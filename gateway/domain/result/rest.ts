@@ -60,7 +60,7 @@ const readSourceMarkers = list(
 const readResults = list(
   record((raw) => ({
     name: text(raw.name),
-    slug: text(raw.slug),
+    slug: text(raw.slug) || null,
     value: textOrNumber(raw.result) ?? readOlderValue(number(raw.value)),
     type: text(raw.type),
     unit: text(raw.unit),
