@@ -120,6 +120,8 @@ function argumentsOf(owner: Owner): Given {
     'Query.userByClientUserId': [`userByClientUserId(clientUserId: ${JSON.stringify(clientUserId)})`],
     'Query.workoutStream': [`workoutStream(workoutId: "${workoutId}")`],
     'User.healthSamples': ['healthSamples(resource: "glucose")'],
-    'User.healthSummaries': ['healthSummaries(resource: "activity")'],
+    'User.healthSummaries': ['activity', 'profile'].map(
+      (resource) => `healthSummaries(resource: "${resource}")`,
+    ),
   };
 }

@@ -6,6 +6,7 @@ import { type Scope, scopes } from '../../../gateway/auth/rights.ts';
  * - scopes: all of them.
  * - `team`: a gateway key.
  * - `at home`: only where the appointment is not at a service center.
+ * - `of a profile`: only where the resource is profile.
  * - `of a user`: refused to a token that is limited to some orders, with any scopes.
  * - `hidden`: to such a token it is empty, as if there were nothing.
  */
@@ -94,9 +95,10 @@ const table: Readonly<Record<string, Row>> = {
   HealthSamplesReceived: `
     clientUserId cursor isUpdate payload receivedAt resource samples teamId type user userId`,
   HealthSource: 'appId deviceId logo name provider slug sport type workoutId',
-  // The payload of a profile needs read:profile (health-data.test.ts).
-  HealthSummary:
-    'activity calendarDate date id payload receivedAt resource source timeZoneOffset timezoneOffset',
+  HealthSummary: {
+    shown: 'activity calendarDate date id receivedAt resource source timeZoneOffset timezoneOffset',
+    'read:profile of a profile': 'payload',
+  },
   HealthSummaryReceived:
     'clientUserId cursor isUpdate payload receivedAt resource summary teamId type user userId',
   HistoricalPull: `
@@ -296,10 +298,16 @@ const table: Readonly<Record<string, Row>> = {
 export interface Need {
   readonly scopes: readonly Scope[];
   readonly isForTeam: boolean;
-  readonly isAtHome: boolean;
+  /** Whether this object's field needs nothing. */
+  readonly isOpen: (object: Readonly<Record<string, unknown>>) => boolean;
   /** Refused, or hidden, where a token is limited to some orders. */
   readonly ofUser: 'refused' | 'hidden' | null;
 }
+
+const openings: Readonly<Record<string, Need['isOpen']>> = {
+  'at home': ({ type }) => type === 'PATIENT_SERVICE_CENTER',
+  'of a profile': ({ resource }) => resource !== 'profile',
+};
 
 const needs: ReadonlyMap<string, Need> = new Map(
   Object.entries(table).flatMap(([type, row]) =>
@@ -324,13 +332,13 @@ export function needOf(coordinate: string): Need {
 function readNeed(words: Words): Need {
   const needed = scopes.filter((scope) => words.split(' ').includes(scope));
   const rest = needed.reduce((text, scope) => text.replace(scope, ''), words).trim();
-  if (!['', 'shown', 'team', 'at home', 'of a user', 'hidden'].includes(rest))
+  if (!['', 'shown', 'team', 'of a user', 'hidden', ...Object.keys(openings)].includes(rest))
     throw new Error(`"${words}" is not what a field can need.`);
   const narrow: Readonly<Record<string, Need['ofUser']>> = { 'of a user': 'refused', hidden: 'hidden' };
   return {
     scopes: needed,
     isForTeam: rest === 'team',
-    isAtHome: rest === 'at home',
+    isOpen: openings[rest] ?? (() => false),
     ofUser: narrow[rest] ?? null,
   };
 }

@@ -39,8 +39,7 @@ interface Values {
 /** What the table says of a field of this object. */
 function expectedOf(asker: Asker, coordinate: string, object: Fields): 'shown' | 'FORBIDDEN' {
   const need = needOf(coordinate);
-  const isOpenHere = need.isAtHome && object.type === 'PATIENT_SERVICE_CENTER';
-  return !isOpenHere && isRefused(asker, need) ? 'FORBIDDEN' : 'shown';
+  return !need.isOpen(object) && isRefused(asker, need) ? 'FORBIDDEN' : 'shown';
 }
 
 function isEmpty(value: unknown): boolean {

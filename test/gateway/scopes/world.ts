@@ -35,6 +35,8 @@ async function wear({ sandbox, serviceUrl }: SpoiltLab, userId: string): Promise
     headers: { 'x-service-api-key': serviceKey, 'content-type': 'application/json' },
     body: JSON.stringify({ user_id: userId }),
   });
+  const profile = { id: 'profile', birth_date: '1990-01-01' };
+  sandbox.webhooks.send('daily.data.profile.created', profile, { userId });
   await sandbox.webhooks.settled();
 }
 
