@@ -193,6 +193,8 @@ workoutStreamRef.implement({
 
 /** The number of rows is known only after the read. */
 const cost = { field: 1, multiplier: maxRows };
+/** Facts are deleted with their messages (decision 0020). */
+const stored = 'in the last days that the gateway stores (EVENT_RETENTION_DAYS, 7 by default)';
 const bound = `a range with more than ${maxRows.toLocaleString('en')} is refused.`;
 
 builder.objectFields(userRef, (t) => ({
@@ -200,7 +202,7 @@ builder.objectFields(userRef, (t) => ({
     type: [healthSummaryRef],
     complexity: cost,
     extensions: needs('read:health'),
-    description: `Summaries received by webhook, the latest version of each, newest day first and those without a date last; ${bound}`,
+    description: `Summaries received by webhook ${stored}, the latest version of each, newest day first and those without a date last; ${bound}`,
     args: {
       resource: t.arg.string({ required: true, description: 'What is summed up, such as activity.' }),
       from: t.arg({ type: 'Date', description: 'The first day.' }),
@@ -213,7 +215,7 @@ builder.objectFields(userRef, (t) => ({
     type: [healthSampleRef],
     complexity: cost,
     extensions: needs('read:health'),
-    description: `Samples received by webhook, the latest value of each, newest first, with intervals sorted by their start; ${bound}`,
+    description: `Samples received by webhook ${stored}, the latest value of each, newest first, with intervals sorted by their start; ${bound}`,
     args: {
       resource: t.arg.string({ required: true, description: 'What was measured, such as glucose.' }),
       from: t.arg({ type: 'DateTime', description: 'Not before this instant.' }),
@@ -228,8 +230,7 @@ builder.queryField('workoutStream', (t) =>
   t.field({
     type: workoutStreamRef,
     extensions: needs('read:health'),
-    description:
-      'The stream of a workout; null when there is none, and for viewer tokens until a webhook has named it as theirs.',
+    description: `The stream of a workout; null when there is none, and for viewer tokens unless a webhook has named it as theirs ${stored}.`,
     args: { workoutId: t.arg.id({ required: true, description: 'Id of the workout (uuid).' }) },
     resolve: (_root, args, context) => findWorkoutStream(context, readUuid('workoutId', args.workoutId)),
   }),
