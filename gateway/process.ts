@@ -64,6 +64,7 @@ async function startWithSandbox(
     webhookSecret,
     // Nine in the morning here, so that people have ordered by day.
     historyEndsAt: new Date().setHours(9, 0, 0, 0),
+    firstNumber: Date.now(),
     ...stateFileOf(config),
   });
   const service = await sandbox.listen({ host: '127.0.0.1', port: 0 });

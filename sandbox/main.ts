@@ -23,6 +23,7 @@ async function main(): Promise<void> {
     speed: readNumber('SANDBOX_SPEED', 1) || 1,
     // Nine in the morning here, so that people have ordered by day.
     historyEndsAt: new Date().setHours(9, 0, 0, 0),
+    firstNumber: Date.now(),
     ...(stateFile === undefined ? {} : { stateFile }),
     ...(managementKey === undefined ? {} : { managementKey }),
   };

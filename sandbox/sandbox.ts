@@ -21,7 +21,7 @@ import { Endpoints } from './webhooks/endpoints.ts';
 import { type SentMessage, type WebhookKnobs, WebhookSender } from './webhooks/sender.ts';
 import { createClock } from './world/clock.ts';
 import { createGrowth, type Growth } from './world/growth.ts';
-import { createState } from './world/new-state.ts';
+import { createState, usualEndMs } from './world/new-state.ts';
 import { nameOf } from './world/users.ts';
 import { createWorld, latestTime, livingUsers, type World } from './world/world.ts';
 
@@ -72,6 +72,11 @@ export interface SandboxOptions {
   readonly seed?: number;
   /** When the invented history ends, in epoch milliseconds; a fixed time by default. A state file has its own history. */
   readonly historyEndsAt?: number;
+  /**
+   * Where the numbers of a new world's messages and events begin; 0 by default. It must be larger than any number of an
+   * earlier world, or a gateway takes the new messages for those that its log knows. A state file counts on.
+   */
+  readonly firstNumber?: number;
 }
 
 /** The outgoing side: receivers, faults, sent messages. */
@@ -145,9 +150,10 @@ const saveNothing: Save = () => Promise.resolve();
 
 /** The parts of a sandbox, wired to one another. */
 function assemble(options: SandboxOptions & { readonly managementKey: string }) {
-  const { webhookSecret, stateFile, speed = 1, seed = 1, historyEndsAt } = options;
+  const { webhookSecret, stateFile, speed = 1, seed = 1 } = options;
+  const { historyEndsAt = usualEndMs, firstNumber = 0 } = options;
   const stored = stateFile === undefined ? null : readState(stateFile);
-  const state = stored ?? createState(seed, historyEndsAt);
+  const state = stored ?? createState({ seed, historyEndsAt, firstNumber });
   installRootKeys(state.management, { ...options, seed: state.seed });
   const world = createWorld(state);
   const save = stateFile === undefined ? saveNothing : createSave(stateFile, state);

@@ -92,7 +92,7 @@ const betweenOrdersMs = 4 * dayMs;
 /** The first account is this much older than the first order. */
 const beforeOrdersMs = 147 * dayMs + 4 * hourMs;
 /** The end of a history that has no other. */
-const usualEndMs = Date.parse('2025-12-11T13:00:00Z');
+export const usualEndMs = Date.parse('2025-12-11T13:00:00Z');
 
 function shippingOf(demographics: Demographics | null | undefined) {
   return {
@@ -155,19 +155,27 @@ function createSeededOrder(world: World, row: SeededOrder, { createdAt, previous
   return order;
 }
 
-let newest: { readonly seed: number; readonly endsAt: number; readonly state: WorldState } | null = null;
+/** What a new world is made from, as in the options of a sandbox. */
+interface NewWorld {
+  readonly seed: number;
+  readonly historyEndsAt: number;
+  readonly firstNumber: number;
+}
 
-/** The invented users and orders of one seed: equal seeds and ends make equal worlds. No order is newer than `endsAt`. */
-export function createState(seed: number, endsAt: number = usualEndMs): WorldState {
+let newest: { readonly key: string; readonly state: WorldState } | null = null;
+
+/** The invented users and orders of one seed: equal options make equal worlds. No order is newer than `historyEndsAt`. */
+export function createState(options: NewWorld): WorldState {
   // Tests start hundreds of sandboxes with one seed: to copy a state takes a third of the time to make one.
-  if (newest?.seed !== seed || newest.endsAt !== endsAt)
-    newest = { seed, endsAt, state: makeState(seed, endsAt) };
+  const key = JSON.stringify(options);
+  if (newest?.key !== key) newest = { key, state: makeState(options) };
   return structuredClone(newest.state);
 }
 
-function makeState(seed: number, endsAt: number): WorldState {
-  const firstOrderMs = endsAt - rows.length * betweenOrdersMs;
-  const state: WorldState = { ...emptyState(seed), users: createUsers(seed, firstOrderMs - beforeOrdersMs) };
+function makeState({ seed, historyEndsAt, firstNumber }: NewWorld): WorldState {
+  const firstOrderMs = historyEndsAt - rows.length * betweenOrdersMs;
+  const users = createUsers(seed, firstOrderMs - beforeOrdersMs);
+  const state: WorldState = { ...emptyState(seed, firstNumber), users };
   const world = createWorld(state);
   const orders: Order[] = [];
   for (const [user, labTest, ends, more] of rows) {

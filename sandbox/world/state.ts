@@ -111,12 +111,15 @@ export interface WorldState {
   readonly outbox: OutgoingMessage[];
   readonly replies: IdempotencyRecord[];
   readonly management: ManagementState;
-  /** How many there have been; the next one takes the next ordinal. */
+  /** The next one takes the next number. Orders are counted from 0, events and messages from the first number of the world. */
   readonly counters: { events: number; orders: number; messages: number };
 }
 
-/** A state without users and orders. */
-export function emptyState(seed: number): WorldState {
+/**
+ * A state without users and orders.
+ * @param firstNumber where the numbers of events and messages begin
+ */
+export function emptyState(seed: number, firstNumber = 0): WorldState {
   return {
     version: 1,
     seed,
@@ -131,6 +134,6 @@ export function emptyState(seed: number): WorldState {
     outbox: [],
     replies: [],
     management: createManagement(seed),
-    counters: { events: 0, orders: 0, messages: 0 },
+    counters: { events: firstNumber, orders: 0, messages: firstNumber },
   };
 }

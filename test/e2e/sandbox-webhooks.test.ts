@@ -1,7 +1,9 @@
+import { rmSync } from 'node:fs';
 import { expect, onTestFinished, test } from 'vitest';
 import { makeFolder } from '../support/folder.ts';
 import { startGatewayProcess } from '../support/gateway-process.ts';
 import { gatewayKey, graphqlRequest } from '../support/lab.ts';
+import { subscribeOverSse } from '../support/subscribe.ts';
 
 test.each(['::1', '::', '0.0.0.0'])(
   'the webhooks of the embedded sandbox arrive at HOST=%s',
@@ -24,3 +26,33 @@ test.each(['::1', '::', '0.0.0.0'])(
     await expect.poll(metrics).toMatch(/^labgraph_webhooks_total\{outcome="accepted"\}/m);
   },
 );
+
+test('the webhooks of a new world arrive although the event log knows those of the world before', async () => {
+  using folder = makeFolder();
+  const follow = async () => {
+    const gateway = await startGatewayProcess(folder.path, { PORT: '0', GATEWAY_API_KEYS: gatewayKey });
+    onTestFinished(() => void gateway.end('SIGKILL'));
+    const ask = async (query: string) =>
+      (await (await fetch(graphqlRequest(gateway.url, { query }, gatewayKey))).json()).data;
+    const { orders } = await ask('{ orders(first: 100) { nodes { id status { raw } } } }');
+    const { id } = orders.nodes.find((order: { status: { raw: string } }) =>
+      order.status.raw.endsWith('walk_in_test.requisition_created'),
+    );
+    const updates = await subscribeOverSse({
+      url: gateway.url,
+      token: gatewayKey,
+      query: `subscription { orderUpdates(orderId: "${id}") { kind order { status { raw } } } }`,
+    });
+    await updates.next();
+    await ask(`mutation { simulateOrder(id: "${id}") { __typename } }`);
+    const update = await updates.next();
+    await updates.close();
+    await gateway.end('SIGTERM');
+    return update?.data?.orderUpdates;
+  };
+
+  const first = await follow();
+  rmSync(folder.file('data/sandbox.json'));
+
+  expect(await follow()).toEqual(first);
+});

@@ -37,6 +37,12 @@ async function startAlone(env: Readonly<Record<string, string>>) {
   };
 }
 
+/** An order of a webhook, with the first and the last of its event ids. */
+function eventsOf(order: Readonly<Record<string, unknown>>) {
+  const ids = (order.events as { id: number }[]).map(({ id }) => id);
+  return { orderId: order.id, oldest: Math.min(...ids), newest: Math.max(...ids) };
+}
+
 test('Run alone, the sandbox prints what a gateway needs, and ends on SIGTERM', async () => {
   await using alone = await startAlone({});
   expect(alone.lines).toEqual([
@@ -76,6 +82,28 @@ test('After kill -9 the world goes on where its last answer left it', async () =
   const found = await fetch(requestTo(second.url, 'GET', `/v3/order/${order.id}`));
   expect(await found.json()).toEqual(order);
   await rm(folder, { recursive: true });
+});
+
+test('Without a state file each start is a new world, with new numbers for its messages and events', async () => {
+  await using receiver = await openReceiver();
+  const settings = { SANDBOX_API_KEY: apiKey, SANDBOX_WEBHOOK_SECRET: webhookSecret };
+  const cancelOne = async () => {
+    await using alone = await startAlone({ ...settings, SANDBOX_WEBHOOK_URL: receiver.url });
+    const list = await fetch(requestTo(alone.url, 'GET', '/orders?status=awaiting_registration'));
+    const [order] = ((await list.json()) as { orders: { id: string }[] }).orders;
+    const received = receiver.received.length;
+    await fetch(requestTo(alone.url, 'POST', `/v3/order/${order?.id}/cancel`));
+    await expect.poll(() => receiver.received).toHaveLength(received + 1);
+    await alone.stop('SIGTERM');
+  };
+
+  await cancelOne();
+  await cancelOne();
+
+  const [first, second] = receiver.received.map(({ id, body }) => ({ id, ...eventsOf(body.data) }));
+  expect(second?.orderId).toBe(first?.orderId);
+  expect(second?.id).not.toBe(first?.id);
+  expect(second?.oldest).toBeGreaterThan(first?.newest ?? 0);
 });
 
 test('Alone, the sandbox is controlled over HTTP', async () => {
