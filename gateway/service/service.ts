@@ -192,6 +192,7 @@ class BoundService implements Service {
       if (json === undefined) return call.reportMissing();
       const reader = (answer: unknown) => this.#readOwn(write, answer);
       const thing = readNoting(reader, json, this.#reportUnreadable(write.operation));
+      if (thing === null) return call.reportMissing();
       call.report('ok', write.about.userId ?? this.#subjectOf(write.owner, thing)?.userId ?? null);
       return thing;
     } catch (error) {

@@ -139,6 +139,9 @@ describe('keys', () => {
     );
     expect(organization.managementKeys.nodes).toEqual([{ id, label: 'build', roleRaw: 'team_admin' }]);
     expect(await act('deleteManagementKey', { id }, 'ManagementKeyDeleted { id }')).toMatchObject({ id });
+    expect(await act('deleteManagementKey', { id }, 'ManagementKeyDeleted { id }')).toEqual({
+      ...{ __typename: 'NotFound', code: 'NOT_FOUND', message: 'There is no such management key.' },
+    });
   });
 
   test('of a team are shown once', async () => {

@@ -11,7 +11,7 @@ import {
   texts,
   timestamp,
 } from '../parse.ts';
-import { change, orgPath, type PageStart, type Place, readNothing, readRows, regionalPath } from './rest.ts';
+import { change, orgPath, type PageStart, type Place, readRows, regionalPath } from './rest.ts';
 
 export type ManagementKey = ReturnType<typeof readKey>;
 
@@ -90,12 +90,17 @@ export function updateManagementKey(
   });
 }
 
+/** A key that is not there is answered with null and not with 404 (public service). */
+function readDeletedKey(json: unknown): true | null {
+  return json === null ? null : true;
+}
+
 export function deleteManagementKey(service: Service, key: NamedKey) {
   return change(service, {
     operation: 'management-key.delete',
     method: 'DELETE',
     path: `${keysPath(key.orgId)}/${key.id}`,
-    reader: readNothing,
+    reader: readDeletedKey,
   });
 }
 

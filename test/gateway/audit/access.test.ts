@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { makeFolder } from '../../support/folder.ts';
 import { gatewayKey, type Lab, startLab } from '../../support/lab.ts';
 import { pageOrigin, postTicket, takeTicket } from '../../support/launch.ts';
+import { callerKey, manage } from '../../support/management.ts';
 import { subscribeOverSse, subscribeOverWebSocket } from '../../support/subscribe.ts';
 import { accessesIn, examine, key, pseudonymOf } from './support.ts';
 
@@ -11,6 +12,7 @@ let lab: Lab;
 
 beforeAll(async () => {
   lab = await startLab({
+    managementCaller: callerKey,
     env: {
       EVENT_LOG: 'memory:',
       GATEWAY_API_KEYS: `billing=${gatewayKey}`,
@@ -57,6 +59,17 @@ test('a query over many users is one line for each user and kind, however much i
   );
   expect(accesses).toHaveLength(users.size * 3);
   expect(new Set(accesses.map((access) => JSON.stringify(access))).size).toBe(accesses.length);
+});
+
+test('of a management key that is not there the trail says that none was deleted', async () => {
+  await manage(
+    lab,
+    'mutation ($input: DeleteManagementKeyInput!) { deleteManagementKey(input: $input) { __typename } }',
+    { input: { id: crypto.randomUUID() } },
+  );
+  expect(await takeAccesses()).toMatchObject([
+    { kind: 'write management.management-key.delete', outcome: 'not-found' },
+  ]);
 });
 
 test('reads that share one answer of the service are each an access', async () => {
