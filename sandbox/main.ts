@@ -44,7 +44,8 @@ async function main(): Promise<void> {
     `Sandbox listening on ${url}\n` +
       `SERVICE_URL=${url}\nSERVICE_API_KEY=${options.apiKey}\nWEBHOOK_SECRETS=${options.webhookSecret}\n` +
       `SERVICE_MANAGEMENT_URL=${sandbox.managementUrl}\nSERVICE_MANAGEMENT_KEY=${sandbox.managementKey}\n` +
-      `SERVICE_ORG_ID=${sandbox.orgId}\n`,
+      `SERVICE_ORG_ID=${sandbox.orgId}\nMANAGEMENT_API_KEYS=${randomBytes(32).toString('base64url')}\n` +
+      `PORTAL_ORIGINS=${url}\n`,
   );
 }
 

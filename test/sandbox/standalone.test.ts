@@ -6,7 +6,10 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
+import { makeFolder } from '../support/folder.ts';
+import { startGatewayProcess } from '../support/gateway-process.ts';
+import { gatewayKey, graphqlRequest } from '../support/lab.ts';
 import { apiKey, openReceiver, requestTo, shippingDetails, webhookSecret } from './support.ts';
 
 const main = fileURLToPath(new URL('../../sandbox/main.ts', import.meta.url));
@@ -20,7 +23,7 @@ async function startAlone(env: Readonly<Record<string, string>>) {
   const lines: string[] = [];
   for await (const line of createInterface({ input: child.stdout })) {
     lines.push(line);
-    if (lines.length === 7) break;
+    if (lines.length === 9) break;
   }
   const url = (lines[1] ?? '').replace('SERVICE_URL=', '');
   return {
@@ -53,8 +56,37 @@ test('Run alone, the sandbox prints what a gateway needs, and ends on SIGTERM', 
     `SERVICE_MANAGEMENT_URL=${alone.url}/management`,
     expect.stringMatching(/^SERVICE_MANAGEMENT_KEY=mg_[\w-]{32}$/),
     expect.stringMatching(/^SERVICE_ORG_ID=[\da-f-]{36}$/),
+    expect.stringMatching(/^MANAGEMENT_API_KEYS=[\w-]{43}$/),
+    `PORTAL_ORIGINS=${alone.url}`,
   ]);
   expect(await alone.stop('SIGTERM')).toEqual([0, null]);
+});
+
+test('A gateway with the printed settings starts, manages the sandbox and opens its portal', async () => {
+  using folder = makeFolder();
+  await using alone = await startAlone({});
+  const printed = Object.fromEntries(
+    alone.lines.slice(1).map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]),
+  );
+  const gateway = await startGatewayProcess(folder.path, {
+    ...printed,
+    PORT: '0',
+    GATEWAY_API_KEYS: gatewayKey,
+  });
+  onTestFinished(() => void gateway.end('SIGKILL'));
+  const send = async (url: string, query: string, key: string) =>
+    (await (await fetch(graphqlRequest(url, { query }, key))).json()).data;
+  const ask = (query: string) => send(gateway.url, query, gatewayKey);
+
+  const { users } = await ask('{ users(first: 1) { nodes { id } } }');
+  const portal = await ask(
+    `mutation { createPortalUrl(input: { userId: "${users.nodes[0].id}" }) { __typename } }`,
+  );
+  const { MANAGEMENT_API_KEYS: key = '', SERVICE_ORG_ID: id } = printed;
+  const managed = await send(`${gateway.url}/management`, '{ organization { id } }', key);
+
+  expect(portal).toEqual({ createPortalUrl: { __typename: 'PortalUrl' } });
+  expect(managed).toEqual({ organization: { id } });
 });
 
 test('After kill -9 the world goes on where its last answer left it', async () => {
