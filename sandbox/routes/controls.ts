@@ -111,7 +111,11 @@ export function controlRoutes({
 
   routes.post('/sandbox/webhooks', async (c) => {
     const { url } = await readBody(c, z.object({ url: z.url() }));
-    sender.register(url);
+    try {
+      sender.register(url);
+    } catch {
+      throw refuse(422, 'url is no address that events can be sent to');
+    }
     return c.json({ success: true });
   });
 

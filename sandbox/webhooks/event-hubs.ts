@@ -13,24 +13,42 @@ export function isEventHubsAddress(url: string): boolean {
 const maxPlainBytes = 1024;
 const retryOptions = { maxRetries: 0, timeoutInMs: 5000 };
 
+/** @throws Error without a part of the address, which has a key */
 function readAddress(address: string) {
   const url = new URL(address);
+  const [policy, key, hub] = [url.username, url.password, url.pathname.slice(1)].map(decodePart);
+  if (!policy || !key || !hub || !url.host)
+    throw new Error(
+      'The address of an event hub must be eventhubs://policy:key@namespace/hub, percent-encoded.',
+    );
   const isEmulator = url.searchParams.get('emulator') === 'true';
   const connectionString = [
     `Endpoint=sb://${url.host}`,
-    `SharedAccessKeyName=${decodeURIComponent(url.username)}`,
-    `SharedAccessKey=${decodeURIComponent(url.password)}`,
+    `SharedAccessKeyName=${policy}`,
+    `SharedAccessKey=${key}`,
     ...(isEmulator ? ['UseDevelopmentEmulator=true'] : []),
   ].join(';');
-  return { connectionString, hub: url.pathname.slice(1) };
+  return { connectionString, hub };
 }
 
-/** As the service sends: the partition key is the user, and the properties say what the event is. */
+/** Null for a text that is not percent-encoded. */
+function decodePart(text: string): string | null {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * As the service sends: the partition key is the user, and the properties say what the event is.
+ * @throws Error for an address that names no hub
+ */
 export function createEventHubsDestination(address: string): BrokerDestination {
+  const { connectionString, hub } = readAddress(address);
   let opening: Promise<EventHubProducerClient> | null = null;
   const open = async () => {
     const { EventHubProducerClient: Producer } = await import('@azure/event-hubs');
-    const { connectionString, hub } = readAddress(address);
     return new Producer(connectionString, hub, { retryOptions });
   };
   return {
@@ -48,14 +66,11 @@ export function createEventHubsDestination(address: string): BrokerDestination {
       };
       const event = { body: isLarge ? gzipSync(plain) : plain, properties };
       const producer = await opening;
-      return await producer.sendBatch([event], user_id === undefined ? {} : { partitionKey: user_id }).then(
-        () => true,
-        () => false,
-      );
+      await producer.sendBatch([event], user_id === undefined ? {} : { partitionKey: user_id });
+      return true;
     },
     close: async () => {
-      const producer = await opening;
-      await producer?.close().catch(() => undefined);
+      await opening?.then((producer) => producer.close()).catch(() => undefined);
     },
   };
 }

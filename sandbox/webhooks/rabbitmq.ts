@@ -5,7 +5,7 @@ import type { OutgoingMessage } from '../world/state.ts';
 
 /** A broker that gets the events in place of a webhook endpoint (public service: ETL destinations). */
 export interface BrokerDestination {
-  /** Publishes the message once. True when the broker has confirmed it and a queue has it. */
+  /** Publishes the message once. True when the broker has confirmed it and a queue has it; rejects when it cannot be sent. */
   readonly publish: (message: OutgoingMessage) => Promise<boolean>;
   readonly close: () => Promise<void>;
 }

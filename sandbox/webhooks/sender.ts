@@ -41,6 +41,10 @@ interface Attempt {
   readonly signal: AbortSignal;
 }
 
+function isBrokerAddress(url: string): boolean {
+  return isRabbitAddress(url) || isEventHubsAddress(url);
+}
+
 /** One signature for each secret, in the form of the header (Svix: separated by spaces). */
 function signaturesOf({ messageId, body }: OutgoingMessage, secrets: readonly string[], at: Date): string {
   return secrets.map((secret) => new Webhook(secret).sign(messageId, at, body)).join(' ');
@@ -126,8 +130,11 @@ export class WebhookSender {
     this.#options = options;
   }
 
+  /** @throws Error for an address that cannot be a receiver's */
   register(url: string): void {
-    this.#options.endpoints.register(url);
+    const { href } = new URL(url);
+    if (isBrokerAddress(href)) this.#brokerAt(href);
+    this.#options.endpoints.register(href);
     this.release();
   }
 
@@ -246,7 +253,8 @@ export class WebhookSender {
     let delivered = false;
     for (let post = 0; post < posts && !this.#closing.signal.aborted; post += 1) {
       job.entry.attempts += 1;
-      const ok = await this.#deliver(endpoint, job.message);
+      // Also an error is a failed attempt: it must not end the process.
+      const ok = await this.#deliver(endpoint, job.message).catch(() => false);
       this.deliveries.add(ok ? 'delivered' : 'failed', Date.now());
       delivered ||= ok;
     }
@@ -254,15 +262,14 @@ export class WebhookSender {
   }
 
   /** Sends the message once, in the form of its destination. */
-  #deliver(endpoint: WebhookEndpoint, message: OutgoingMessage): Promise<boolean> {
+  async #deliver(endpoint: WebhookEndpoint, message: OutgoingMessage): Promise<boolean> {
     const { url: address } = endpoint;
     const { signal } = this.#closing;
     const isForged = this.knobs.wrongSignature;
-    if (isRabbitAddress(address) || isEventHubsAddress(address))
-      return this.#brokerAt(address).publish(message);
-    if (isPubSubAddress(address)) return pushEvent(message, { address, isForged, signal });
+    if (isBrokerAddress(address)) return await this.#brokerAt(address).publish(message);
+    if (isPubSubAddress(address)) return await pushEvent(message, { address, isForged, signal });
     const secrets = isForged ? [wrongSecret] : signingKeys(endpoint, Date.now());
-    return postSigned(message, { endpoint, secrets, signal });
+    return await postSigned(message, { endpoint, secrets, signal });
   }
 
   #finish(job: Job, outcome: Entry['outcome']): void {

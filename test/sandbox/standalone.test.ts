@@ -138,6 +138,25 @@ test('Without a state file each start is a new world, with new numbers for its m
   expect(second?.oldest).toBeGreaterThan(first?.newest ?? 0);
 });
 
+test.each([
+  ['no hub', 'eventhubs://policy:canary-key@namespace.example'],
+  ['no policy', 'eventhubs://namespace.example/hub'],
+  ['a key with a bare %', 'eventhubs://policy:canary-key%@namespace.example/hub'],
+])('A broker address with %s stops the start, and is not printed', async (_fault, address) => {
+  const child = spawn(process.execPath, [main], {
+    env: { PATH: process.env.PATH, SANDBOX_PORT: '0', SANDBOX_DESTINATION: address },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const exit = once(child, 'exit');
+  const [printed, said] = await Promise.all([child.stdout.toArray(), child.stderr.toArray()]);
+  expect(await exit).toEqual([1, null]);
+  expect(printed).toEqual([]);
+  expect(said.join('')).toBe(
+    'The address of an event hub must be eventhubs://policy:key@namespace/hub, percent-encoded.\n',
+  );
+});
+
 test('Alone, the sandbox is controlled over HTTP', async () => {
   await using receiver = await openReceiver();
   await using alone = await startAlone({ SANDBOX_API_KEY: apiKey, SANDBOX_WEBHOOK_SECRET: webhookSecret });
@@ -169,5 +188,6 @@ test('Alone, the sandbox is controlled over HTTP', async () => {
     [{ orderId: order?.id, attempts: 0, outcome: 'dropped' }],
   ]);
   expect((await ask('POST', '/sandbox/faults', { path: '(', isPattern: true }))[0]).toBe(422);
-  expect((await ask('POST', '/sandbox/webhooks', { url: 'no address' }))[0]).toBe(422);
+  for (const url of ['no address', 'eventhubs://policy:key@namespace.example'])
+    expect((await ask('POST', '/sandbox/webhooks', { url }))[0]).toBe(422);
 });

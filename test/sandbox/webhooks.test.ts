@@ -246,3 +246,12 @@ test('Without an address nothing is sent and nothing is stored for later', async
   expect(service.sandbox.webhooks.sent).toMatchObject([{ attempts: 0, outcome: 'unaddressed' }]);
   expect(receiver.received).toEqual([]);
 });
+
+test('A broker that the library refuses to open is a receiver that fails', async () => {
+  await using service = openSandbox({ speed: 10_000_000 });
+  const { webhooks } = service.sandbox;
+  webhooks.register('eventhubs://%20:key@127.0.0.1:1/hub');
+  webhooks.send('new.type', {}, { userId: at(service.sandbox.users(), 0).userId });
+  await webhooks.settled();
+  expect(webhooks.sent).toMatchObject([{ attempts: 8, outcome: 'given_up' }]);
+});
