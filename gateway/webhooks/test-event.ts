@@ -20,18 +20,19 @@ export interface TestEvent {
  * the event log. Whichever gateway over the log receives it counts.
  */
 export async function sendTestEvent({ events, url, ...event }: TestEvent) {
-  const after = await events.position();
+  const start = await events.position();
   const messageId = `labgraph-test-${randomUUID()}`;
   const signal = AbortSignal.timeout(timeoutMs);
   if (!(await post(url, { ...event, messageId, signal }))) return 'NOT_ARRIVED';
-  while (!signal.aborted) {
+  for (let after = start; !signal.aborted; ) {
     const batch = await events.read({ types: [testEventType] }, after, 1000);
     const found = batch.kind === 'events' ? batch.events : [];
     if (found.some((each) => each.messageId === messageId)) return 'ARRIVED';
-    const apart = await events.deadLetters(after, 1000);
+    const apart = await events.deadLetters(start, 1000);
     if (apart.some((each) => each.messageId === messageId)) return 'OTHER_TEAM';
     const soon = AbortSignal.any([signal, AbortSignal.timeout(lookMs)]);
-    await events.wake({ types: [testEventType] }, after, soon);
+    const through = 'through' in batch ? batch.through : after;
+    after = await events.wake({ types: [testEventType] }, through, soon);
   }
   return 'NOT_ARRIVED';
 }
