@@ -15,9 +15,9 @@ export interface EventLog {
    */
   readonly append: (message: NewMessage) => Promise<Appended>;
   /**
-   * Up to `limit` events of the scope after `after`, oldest first. `through` is how far the log was read: continue from
-   * there, even when nothing matched. `gap` means that history after `after` is gone or cannot be opened, or that `after`
-   * is no position of this log.
+   * Up to `limit` events of the scope after `after`, oldest first, and no more after 4 MiB of bodies. `through` is how far
+   * the log was read: continue from there, even when nothing matched. `gap` means that history after `after` is gone or
+   * cannot be opened, or that `after` is no position of this log.
    * @throws GatewayError EVENT_LOG_UNAVAILABLE while the store cannot be read
    */
   readonly read: (scope: Scope, after: number, limit: number) => Promise<Batch | Gap>;

@@ -6,6 +6,9 @@ import { type EventColumns, hashFactKey, openBatch, openDeadLetter, openFact } f
 /** Prefix of the names of marks in the table `meta`, which also holds the log's own entries. */
 export const markPrefix = 'mark ';
 
+/** The most bytes of bodies that a read gives, as over Redis: a stream holds its batch until the client has taken it. */
+const maxBatchBytes = 4 * 1024 * 1024;
+
 interface Stretch {
   readonly limit: number;
   /** The known end of the log: nothing after it is read. */
@@ -71,18 +74,26 @@ export class LogReader {
   events(scope: Scope, after: number, { limit, end }: Stretch): Batch | Gap {
     const isPosition = after === 0 || this.#sql.get(selectPosition).get(after, after + 1) !== undefined;
     const { where, values } = toConditions(scope);
-    const rows = this.#sql
+    const found = this.#sql
       .get(
         `SELECT * FROM events
           WHERE position > ? AND position <= ? AND dead_reason IS NULL${where} ORDER BY position LIMIT ?`,
       )
-      .all(after, end, ...values, limit)
-      .map(toEventColumns);
+      .iterate(after, end, ...values, limit);
+    const rows: EventColumns[] = [];
+    let bytes = 0;
+    for (const row of found) {
+      const columns = toEventColumns(row);
+      rows.push(columns);
+      bytes += columns.body.length;
+      if (bytes >= maxBatchBytes) break;
+    }
     // Read after the rows, so that events pruned meanwhile are noticed.
     const pruned = this.prunedThrough();
     if (after < pruned) return { kind: 'gap', reason: 'pruned', through: pruned };
     if (!isPosition && after !== pruned) return { kind: 'gap', reason: 'other-epoch' };
-    const through = rows.length < limit ? end : (rows.at(-1)?.position ?? after);
+    const isAll = rows.length < limit && bytes < maxBatchBytes;
+    const through = isAll ? end : (rows.at(-1)?.position ?? after);
     return openBatch(rows, through, this.#seal);
   }
 

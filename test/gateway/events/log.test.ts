@@ -118,6 +118,21 @@ describe.each(stores)('the event log in $name', ({ open }) => {
       expect(await idsOf(store.log, scope)).toEqual(ids);
     });
 
+    test('gives 4 MiB of bodies at once, and goes on from `through`', async () => {
+      await using store = await open();
+      const ids = ['a', 'b', 'c', 'd', 'e', 'f'];
+      await appendAll(
+        store.log,
+        ids.map((id) => newMessage(id, { body: Buffer.alloc(1024 * 1024) })),
+      );
+
+      const first = await store.log.read({}, 0, 100);
+      if (first.kind === 'gap') throw new Error(first.reason);
+      const rest = await idsOf(store.log, {}, first.through);
+
+      expect([first.events.map(({ messageId }) => messageId), rest]).toEqual([ids.slice(0, 4), ['e', 'f']]);
+    });
+
     test('goes on from `through`, and sees each event once with any limit', async () => {
       await using store = await open();
       await appendAll(store.log, messages);
