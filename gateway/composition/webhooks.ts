@@ -77,7 +77,7 @@ export function createGatewayWebhook(
     hasSecrets: (place) => webhookSecrets.has(place),
     dropSecrets: (place, secret) => webhookSecrets.drop(place, secret),
     accept: (place, secret) => webhookSecrets.accept(place, secret),
-    replaceOthers: (place, secret) => webhookSecrets.replaceOthers(place, secret),
+    replaceOthers: (place, replacement) => webhookSecrets.replaceOthers(place, replacement),
     sendTestEvent: async (teamId, secret) =>
       url === null ? 'NOT_ARRIVED' : await sendTestEvent({ events: store.log, url, teamId, secret }),
     inTurn: (run) => {

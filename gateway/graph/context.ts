@@ -55,14 +55,21 @@ export interface GraphContext {
 /** `OTHER_TEAM`: it arrived, and events of this team are dead letters here. */
 export type TestEventOutcome = 'ARRIVED' | 'OTHER_TEAM' | 'NOT_ARRIVED';
 
+export interface SecretReplacement {
+  /** The service signs with it now. */
+  readonly secret: string;
+  /** The service was seen to sign with it before; null = no such secret is known. */
+  readonly replaced: string | null;
+}
+
 /** The webhook over which events of the service come to this gateway, and its secrets. `place` names one webhook. */
 export interface GatewayWebhook {
   /** The public address of the gateway's webhook endpoint; null = PUBLIC_URL is not set. */
   readonly url: string | null;
   /** Accepts a secret, at every gateway over one event log. Resolves when it is durable. */
   readonly accept: (place: string, secret: string) => Promise<void>;
-  /** Ends the other secrets when the service no longer signs with them. */
-  readonly replaceOthers: (place: string, secret: string) => Promise<void>;
+  /** Ends the secrets with which the service no longer signs. */
+  readonly replaceOthers: (place: string, replacement: SecretReplacement) => Promise<void>;
   /** Sends an event to the address and waits until it is stored, for 15 s at most. */
   readonly sendTestEvent: (teamId: string, secret: string) => Promise<TestEventOutcome>;
   /** Whether secrets of this webhook are accepted. */

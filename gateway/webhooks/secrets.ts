@@ -14,6 +14,7 @@ const storedShape = z.object({
   /** Which webhook it signs for. */
   place: z.string(),
   secret: z.string(),
+  /** When it was accepted, in milliseconds of the epoch. */
   since: z.number(),
   /** Milliseconds of the epoch; null = until it is replaced. */
   until: z.number().nullable(),
@@ -22,6 +23,8 @@ type Stored = z.infer<typeof storedShape>;
 
 /** A day, as the sandbox signs with a replaced secret (docs/service.md, 50g), and an hour for clocks that differ. */
 const overlapMs = 25 * 3_600_000;
+/** Longer than a secret is accepted before the service has it, although the clocks of gateways differ. */
+const givingMs = 10 * 60_000;
 /** The service's secrets have 24 to 64 bytes; fewer than these could be guessed. */
 const minKeyBytes = 16;
 /** Each secret costs an HMAC for each forged message. */
@@ -101,13 +104,20 @@ export class WebhookSecrets {
     await this.refresh();
   }
 
-  /** Ends the other secrets of a webhook when the service no longer signs with them. Drops those that have ended. */
-  async replaceOthers(place: string, secret: string): Promise<void> {
+  /**
+   * Ends the secrets of a webhook with which the service no longer signs: the one that it has replaced, and older others. A
+   * young one stays: another gateway may be giving it to the service. Drops those that have ended.
+   */
+  async replaceOthers(
+    place: string,
+    { secret, replaced }: { readonly secret: string; readonly replaced: string | null },
+  ): Promise<void> {
     await this.refresh();
     const now = Date.now();
     for (const [name, stored] of this.#stored) {
+      const isOver = stored.secret === replaced || stored.since < now - givingMs;
       if (stored.until !== null && stored.until < now) await this.#store.drop(name);
-      else if (stored.place === place && stored.secret !== secret && stored.until === null)
+      else if (stored.place === place && stored.secret !== secret && stored.until === null && isOver)
         await this.#store.write(name, JSON.stringify({ ...stored, until: now + overlapMs }));
     }
     await this.refresh();

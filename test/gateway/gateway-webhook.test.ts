@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { Agent } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { createGateway, type Gateway } from '../../gateway/gateway.ts';
 import { createLog } from '../../gateway/log.ts';
 import { createSandbox, type Sandbox } from '../../sandbox/sandbox.ts';
@@ -23,6 +23,7 @@ import { subscribeOverSse } from '../support/subscribe.ts';
 
 /** No webhook of the sandbox is signed with it. */
 const otherSecret = `whsec_${randomBytes(32).toString('base64')}`;
+const hourMs = 3_600_000;
 const eventLogKey = randomBytes(32).toString('base64');
 
 /** A sandbox without webhooks, and gateways over one event log that know none of its secrets. */
@@ -404,5 +405,39 @@ describe('several gateways over Redis', () => {
     expect(await listWebhooks(receiving, bench.place)).toHaveLength(1);
     expect(await rotate(registering, bench.place)).toMatchObject({ testEvent: 'ARRIVED' });
     expect(await deliver(bench.sandbox, 20)).toEqual([]);
+  });
+
+  test('accept what the service signs with, a day after two secrets were given to it at once', async () => {
+    await using service = await startManagementService();
+    const env = { PUBLIC_URL: 'http://127.0.0.1:9', EVENT_LOG: redis.newUrl() };
+    await using first = await startManagementLab(service.url, { env });
+    await using second = await startManagementLab(service.url, { env });
+    const all = `${org}/team/${teamId}/sandbox/webhook`;
+    const secrets = [otherSecret];
+    const bothCame = Promise.withResolvers<void>();
+    service.answers.set(`GET ${all}`, [200, { data: [{ id: 'ep_own', url: `${env.PUBLIC_URL}/webhooks` }] }]);
+    service.answers.set(`GET ${all}/ep_own/secret`, () => [200, { key: secrets.at(-1) }]);
+    service.answers.set(`POST ${all}/ep_own/secret/rotate`, async ({ body }) => {
+      secrets.push(Object(body).key);
+      if (secrets.length === 3) bothCame.resolve();
+      await bothCame.promise;
+      return [204];
+    });
+    const place = { teamId, environment: 'SANDBOX' };
+    const sendAll = () => Promise.all(secrets.map((secret) => postEvent(first.url, { teamId, secret })));
+    const startedAt = Date.now();
+    vi.useFakeTimers({ toFake: ['Date'], now: startedAt });
+    try {
+      const done = await Promise.all([rotate(first, place), rotate(second, place)]);
+      expect(done).toMatchObject([{ testEvent: 'NOT_ARRIVED' }, { testEvent: 'NOT_ARRIVED' }]);
+      vi.setSystemTime(startedAt + 26 * hourMs);
+      expect(await sendAll()).toEqual([401, 202, 202]);
+
+      await rotate(second, place);
+      vi.setSystemTime(startedAt + 52 * hourMs);
+      expect(await sendAll()).toEqual([401, 401, 401, 202]);
+    } finally {
+      vi.useRealTimers();
+    }
   });
 });

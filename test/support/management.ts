@@ -27,7 +27,7 @@ export interface Seen {
 type Said = readonly [status: number, json?: unknown] | 'lost';
 
 /** The answer to a call: a status and JSON, `lost` for a connection that ends before an answer, or what gives one. */
-export type Answer = Said | ((asked: Seen) => Said);
+export type Answer = Said | ((asked: Seen) => Said | Promise<Said>);
 
 export interface ManagementService extends AsyncDisposable {
   readonly url: string;
@@ -58,7 +58,7 @@ export async function startManagementService(): Promise<ManagementService> {
     const asked = { call, key, body: text === '' ? undefined : JSON.parse(text) };
     seen.push(asked);
     const scripted = answers.get(call.split('?')[0] ?? '') ?? answers.get('*');
-    const answer = (typeof scripted === 'function' ? scripted(asked) : scripted) ?? [
+    const answer = (typeof scripted === 'function' ? await scripted(asked) : scripted) ?? [
       404,
       { detail: 'Not found' },
     ];

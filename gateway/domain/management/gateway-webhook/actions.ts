@@ -1,6 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { isGatewayError } from '../../../errors.ts';
-import type { GatewayWebhook, GraphContext, TestEventOutcome } from '../../../graph/context.ts';
+import type {
+  GatewayWebhook,
+  GraphContext,
+  SecretReplacement,
+  TestEventOutcome,
+} from '../../../graph/context.ts';
 import type { UserError } from '../../../graph/user-error.ts';
 import { afterWrite } from '../../settle.ts';
 import { inPlace, type PlaceName } from '../actions.ts';
@@ -45,7 +50,7 @@ function newSecret(): string {
 export function registerGatewayWebhook(context: GraphContext, name: PlaceName) {
   return inTurn(context, name, async (own, at) => {
     const found = await findOwn(context, own, at);
-    if (found !== null) return await adopt(context, own, found);
+    if (found !== null) return await adopt(context, own, { found, replaced: null });
     const secret = newSecret();
     const settings = { url: own.url, secret, description: 'Labgraph' };
     const webhook = await sign(own, { place: nameOf(at), secret }, () =>
@@ -63,9 +68,11 @@ async function keepOldest(
 ) {
   const { at, id } = webhook;
   const oldest = await findOwn(context, own, at);
-  if (oldest === null || oldest.id === id) return { ...(await tryOut(own, webhook, secret)), isNew: true };
+  if (oldest === null || oldest.id === id) {
+    return { ...(await tryOut(own, webhook, { secret, replaced: null })), isNew: true };
+  }
   await deleteWebhook(context.service, { at, webhookId: id });
-  return await adopt(context, own, oldest);
+  return await adopt(context, own, { found: oldest, replaced: secret });
 }
 
 /** Accepts a secret, and gives it to the service. If that is refused, the secret is accepted no longer. */
@@ -86,7 +93,11 @@ async function sign<T>(
 }
 
 /** Accepts the secret of a webhook that is there, and switches it on. */
-async function adopt(context: GraphContext, own: ReachableWebhook, found: Webhook) {
+async function adopt(
+  context: GraphContext,
+  own: ReachableWebhook,
+  { found, replaced }: { readonly found: Webhook; readonly replaced: string | null },
+) {
   const { at } = found;
   const named = { at, webhookId: found.id };
   const secret = await getWebhookSecret(context.service, named);
@@ -96,7 +107,7 @@ async function adopt(context: GraphContext, own: ReachableWebhook, found: Webhoo
     ? await updateWebhook(context.service, named, { isDisabled: false })
     : found;
   if (webhook === null) return null;
-  return { ...(await afterWrite(() => tryOut(own, webhook, secret))), isNew: false };
+  return { ...(await afterWrite(() => tryOut(own, webhook, { secret, replaced }))), isNew: false };
 }
 
 /**
@@ -149,13 +160,17 @@ export function rotateGatewayWebhookSecret(context: GraphContext, name: PlaceNam
     const done = await sign(own, { place: nameOf(at), secret }, () =>
       rotateWebhookSecret(context.service, named, secret),
     );
-    return done === null ? null : await afterWrite(() => tryOut(own, webhook, secret));
+    return done === null ? null : await afterWrite(() => tryOut(own, webhook, { secret, replaced: old }));
   });
 }
 
-async function tryOut(own: ReachableWebhook, webhook: Webhook, secret: string): Promise<Done> {
-  await own.replaceOthers(nameOf(webhook.at), secret);
-  return { webhook, testEvent: await own.sendTestEvent(webhook.at.teamId, secret) };
+async function tryOut(
+  own: ReachableWebhook,
+  webhook: Webhook,
+  replacement: SecretReplacement,
+): Promise<Done> {
+  await own.replaceOthers(nameOf(webhook.at), replacement);
+  return { webhook, testEvent: await own.sendTestEvent(webhook.at.teamId, replacement.secret) };
 }
 
 type ReachableWebhook = GatewayWebhook & { readonly url: string };
