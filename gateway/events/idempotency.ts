@@ -24,7 +24,12 @@ export type EarlierAttempt =
   | { readonly kind: 'first' }
   | { readonly kind: 'finished'; readonly answer: unknown }
   /** The outcome is not known (a lost answer, a killed process). */
-  | { readonly kind: 'unsettled'; readonly since: Date }
+  | {
+      readonly kind: 'unsettled';
+      readonly since: Date;
+      /** How long ago it was claimed by the clock of the store, which all gateways share; not negative. */
+      readonly ageMs: number;
+    }
   /** The key was used with another input. */
   | { readonly kind: 'conflict' };
 
@@ -102,7 +107,7 @@ export class Idempotency {
     if (earlier.kind === 'unsettled') {
       const found = (await attempt.recover?.(earlier.since).catch(throwAs(true))) ?? null;
       if (found !== null) return await this.#finish(attempt.key, found);
-      const remainingMs = earlier.since.getTime() + settleMs - Date.now();
+      const remainingMs = settleMs - earlier.ageMs;
       if (remainingMs > 0) throw unsettled(remainingMs);
       // Claimed again, so that the wait for another lost answer begins now and not at the first attempt. Of several
       // gateways one gets the claim; the others find it claimed just now.

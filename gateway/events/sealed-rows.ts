@@ -169,16 +169,17 @@ interface RecordColumns {
   readonly fingerprint: string;
   readonly since: number;
   readonly answer: Buffer | null;
+  readonly ageMs: number;
 }
 
 /** The state of an earlier attempt under the key, for an attempt with this fingerprint. */
 export function openRecord(
-  { fingerprint, since, answer }: RecordColumns,
+  { fingerprint, since, answer, ageMs }: RecordColumns,
   attempt: { readonly key: string; readonly fingerprint: string },
   seal: Seal,
 ): EarlierAttempt {
   if (!seal.isHashOfText(fingerprint, attempt.fingerprint)) return { kind: 'conflict' };
-  if (answer === null) return { kind: 'unsettled', since: new Date(since) };
+  if (answer === null) return { kind: 'unsettled', since: new Date(since), ageMs: Math.max(0, ageMs) };
   return { kind: 'finished', answer: seal.openJson(answer, rowOfIdempotencyRecord(attempt.key)) };
 }
 

@@ -19,7 +19,13 @@ const scripts = {
 };
 const begunShape = z.union([
   z.tuple([redisText.pipe(z.literal('first'))]),
-  z.tuple([redisText.pipe(z.literal('known')), redisText, redisNumber, z.instanceof(Buffer).nullable()]),
+  z.tuple([
+    redisText.pipe(z.literal('known')),
+    redisText, // fingerprint
+    redisNumber, // since
+    z.instanceof(Buffer).nullable(), // answer
+    redisNumber, // age in milliseconds
+  ]),
 ]);
 const ownerShape = z.tuple([redisText.nullable()]);
 const takenShape = z.tuple([z.instanceof(Buffer).nullable()]);
@@ -38,8 +44,8 @@ export class RedisIdempotencyRecords implements IdempotencyRecords {
     const args = [key, this.#seal.hashText(fingerprint), String(Date.now()), lifeSeconds];
     const begun = begunShape.parse(await this.#runner.write(scripts.begin, args));
     if (begun[0] === 'first') return { kind: 'first' };
-    const [, stored, since, answer] = begun;
-    return openRecord({ fingerprint: stored, since, answer }, { key, fingerprint }, this.#seal);
+    const [, stored, since, answer, ageMs] = begun;
+    return openRecord({ fingerprint: stored, since, answer, ageMs }, { key, fingerprint }, this.#seal);
   }
 
   async isOfAnother(key: string, fingerprint: string): Promise<boolean> {

@@ -86,9 +86,11 @@ export class LogWriter {
       .run(key, this.#seal.hashText(fingerprint), now.getTime());
     if (inserted.changes === 1) return { kind: 'first' };
     const row = this.#sql.get('SELECT fingerprint, since, answer FROM replies WHERE key = ?').get(key) ?? {};
+    const since = readNumber(row, 'since');
     const record = {
       fingerprint: readText(row, 'fingerprint'),
-      since: readNumber(row, 'since'),
+      since,
+      ageMs: now.getTime() - since,
       answer: row.answer === null ? null : readBytes(row, 'answer'),
     };
     return openRecord(record, { key, fingerprint }, this.#seal);

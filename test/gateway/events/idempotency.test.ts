@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { GatewayError } from '../../../gateway/errors.ts';
 import { type Attempt, Idempotency } from '../../../gateway/events/idempotency.ts';
-import { endRedis, stores } from './stores.ts';
+import { endRedis, openRedis, stores } from './stores.ts';
 
 afterAll(endRedis);
 
@@ -46,6 +46,24 @@ describe.each(stores)('a claim on a key in $name', ({ open }) => {
     expect(await idempotencyRecords.reclaim('unknown', later.since)).toBe(false);
   });
 });
+
+test.each([
+  ['ahead of', 61_000],
+  ['behind', -600_000],
+])(
+  'A claim in Redis stays for a minute at a gateway whose clock is %s that of the first one',
+  async (_, ms) => {
+    await using store = await openRedis();
+    const { idempotencyRecords } = store;
+    await idempotencyRecords.begin('key', 'print');
+    vi.setSystemTime(Date.now() + ms);
+    const attempt = newAttempt();
+    const outcome: unknown = await new Idempotency(idempotencyRecords).run(attempt).catch((error) => error);
+    expect(outcome).toMatchObject({ code: 'IDEMPOTENCY_UNSETTLED' });
+    expect(Object(outcome).retryAfterMs).toBeLessThanOrEqual(60_000);
+    expect(attempt.perform).not.toHaveBeenCalled();
+  },
+);
 
 describe.each(stores)('an effect in $name', ({ open }) => {
   test('belongs to the first attempt that holds it, in another process too', async () => {
@@ -191,11 +209,11 @@ describe.each(stores)('idempotency records in $name', ({ open }) => {
     const early = newAttempt();
     await expect(idempotency.run(newAttempt({ perform: () => fail(error) }))).rejects.toBe(error);
 
-    vi.setSystemTime(Date.now() + 59_000);
+    await store.passTime(45_000);
     await expect(idempotency.run(early)).rejects.toMatchObject({ code: 'IDEMPOTENCY_UNSETTLED' });
     expect(early.perform).not.toHaveBeenCalled();
 
-    vi.setSystemTime(Date.now() + 1000);
+    await store.passTime(15_000);
     expect(await idempotency.run(newAttempt())).toMatchObject({ kind: 'answer' });
   });
 
@@ -222,16 +240,21 @@ describe.each(stores)('idempotency records in $name', ({ open }) => {
     const outcome = { kind: 'answer', answer: blind.unreadable };
     expect(await idempotency.run(blind)).toEqual(outcome);
 
-    vi.setSystemTime(Date.now() + 61_000);
+    await store.passTime(61_000);
     expect(await idempotency.run(newAttempt())).toEqual(outcome);
   });
 
   test('say how long they stay unsettled', async () => {
     await using store = await open();
     const idempotency = new Idempotency(store.idempotencyRecords);
+    const startedAt = performance.now();
     await idempotency.run(newAttempt({ perform: () => fail(lost) })).catch(() => {});
-    vi.setSystemTime(Date.now() + 20_000);
-    await expect(idempotency.run(newAttempt())).rejects.toMatchObject({ retryAfterMs: 40_000 });
+    await store.passTime(20_000);
+    const error: unknown = await idempotency.run(newAttempt()).catch((thrown) => thrown);
+    const { retryAfterMs } = Object(error);
+    expect(retryAfterMs).toBeLessThanOrEqual(40_000);
+    // The clock of Redis goes on meanwhile.
+    expect(retryAfterMs).toBeGreaterThanOrEqual(Math.floor(40_000 - (performance.now() - startedAt)));
   });
 
   test('are settled by what turns up later', async () => {
@@ -248,7 +271,7 @@ describe.each(stores)('idempotency records in $name', ({ open }) => {
     const idempotency = new Idempotency(store.idempotencyRecords);
     const lose = () => idempotency.run(newAttempt({ perform: () => fail(lost) }));
     await expect(lose()).rejects.toBe(lost);
-    vi.setSystemTime(Date.now() + 61_000);
+    await store.passTime(61_000);
     await expect(lose()).rejects.toBe(lost);
 
     const third = newAttempt();

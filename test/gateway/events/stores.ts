@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { vi } from 'vitest';
 import type { IdempotencyRecords } from '../../../gateway/events/idempotency.ts';
 import type { EventLog, OneTimeValues } from '../../../gateway/events/log.ts';
 import { openRedisStore } from '../../../gateway/events/redis/store.ts';
@@ -12,6 +13,8 @@ export interface OpenStore extends AsyncDisposable {
   readonly log: EventLog;
   readonly idempotencyRecords: IdempotencyRecords;
   readonly oneTimeValues: OneTimeValues;
+  /** Moves the clock by which claims on keys of idempotency grow old. */
+  readonly passTime: (ms: number) => Promise<unknown>;
 }
 
 /** One server for all tests of a file: each log has a database of its own. */
@@ -33,13 +36,37 @@ export async function endRedis(): Promise<void> {
   await (await ended)?.[Symbol.asyncDispose]();
 }
 
+/** The clock of a Redis server cannot be moved, so its claims are made older. */
+const ageClaims = `
+  for _, name in ipairs(redis.call('KEYS', '*reply *')) do redis.call('HINCRBY', name, 'claimed', -ARGV[1] * 1000) end`;
+
+/** Moves the clock of this process, which a test has replaced. */
+async function passOwnTime(ms: number): Promise<void> {
+  vi.setSystemTime(Date.now() + ms);
+}
+
+/** A log of its own on the server of the file. */
+export async function openRedis(): Promise<OpenStore> {
+  redis ??= startWithUser();
+  const log = createLog({ level: 'silent' });
+  const server = await redis;
+  const plainUrl = server.newUrl();
+  const url = plainUrl.replace('redis://', 'redis://labgraph:secret@');
+  const store = await openRedisStore(url, { keys: [], allowWeak: false, log });
+  return {
+    ...store,
+    passTime: (ms) => server.command(plainUrl, 'EVAL', ageClaims, '0', String(ms)),
+    [Symbol.asyncDispose]: () => store.log.close(),
+  };
+}
+
 /** Every store that promises what `EventLog`, `IdempotencyRecords` and `OneTimeValues` promise. */
 export const stores: readonly { readonly name: string; readonly open: () => Promise<OpenStore> }[] = [
   {
     name: 'memory',
     open: async () => {
       const store = await openMemoryStore();
-      return { ...store, [Symbol.asyncDispose]: () => store.log.close() };
+      return { ...store, passTime: passOwnTime, [Symbol.asyncDispose]: () => store.log.close() };
     },
   },
   {
@@ -49,6 +76,7 @@ export const stores: readonly { readonly name: string; readonly open: () => Prom
       const store = await openSqliteStore(folder.file('events.db'), { keys: [], access: 'exclusive' });
       return {
         ...store,
+        passTime: passOwnTime,
         [Symbol.asyncDispose]: async () => {
           await store.log.close();
           folder[Symbol.dispose]();
@@ -56,14 +84,5 @@ export const stores: readonly { readonly name: string; readonly open: () => Prom
       };
     },
   },
-  {
-    name: 'Redis',
-    open: async () => {
-      redis ??= startWithUser();
-      const log = createLog({ level: 'silent' });
-      const url = (await redis).newUrl().replace('redis://', 'redis://labgraph:secret@');
-      const store = await openRedisStore(url, { keys: [], allowWeak: false, log });
-      return { ...store, [Symbol.asyncDispose]: () => store.log.close() };
-    },
-  },
+  { name: 'Redis', open: openRedis },
 ];
