@@ -117,7 +117,7 @@ const minuteMs = 60_000;
 export function createThrottle(): (action: () => void) => void {
   let lastAt = Number.NEGATIVE_INFINITY;
   return (action) => {
-    const now = Date.now();
+    const now = performance.now();
     if (now - lastAt < minuteMs) return;
     lastAt = now;
     action();

@@ -24,6 +24,7 @@ const maxWindows = 10_000;
 interface Window {
   readonly caller: Caller;
   readonly access: Access;
+  /** By `performance.now`: the clock may be set back. */
   readonly endsAt: number;
   lines: number;
   since: number;
@@ -48,7 +49,7 @@ export class RepeatedAccesses {
 
   add(caller: Caller, access: Access): void {
     const at = Date.now();
-    this.#endUntil(at);
+    this.#endUntil(performance.now());
     const key = keyOf(caller, access);
     const window = this.#windows.get(key) ?? this.#begin(key, { caller, access, at });
     const lines = access.outcome === 'ok' ? linesPerWindow.ok : linesPerWindow.otherwise;
@@ -72,7 +73,15 @@ export class RepeatedAccesses {
   #begin(key: string, { caller, access, at }: Omit<AccessRecord, 'repeated'>): Window {
     const [oldest] = this.#windows;
     if (oldest !== undefined && this.#windows.size >= maxWindows) this.#end(...oldest);
-    const window = { caller, access, endsAt: at + windowMs, lines: 0, since: at, lastAt: at, count: 0 };
+    const window = {
+      caller,
+      access,
+      endsAt: performance.now() + windowMs,
+      lines: 0,
+      since: at,
+      lastAt: at,
+      count: 0,
+    };
     this.#windows.set(key, window);
     this.#endIn(windowMs);
     return window;
@@ -81,7 +90,7 @@ export class RepeatedAccesses {
   #endIn(ms: number): void {
     this.#timer ??= setTimeout(() => {
       this.#timer = null;
-      const now = Date.now();
+      const now = performance.now();
       this.#endUntil(now);
       const [next] = this.#windows.values();
       if (next !== undefined) this.#endIn(Math.max(1, next.endsAt - now));

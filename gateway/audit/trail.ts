@@ -58,10 +58,10 @@ function dropRepeats(record: OnAccess): OnAccess {
   // Made with the first access, because many streams only wait.
   let recordedAt: Map<string, number> | null = null;
   return (access) => {
-    const now = Date.now();
+    const now = performance.now();
     const key = `${access.kind} ${access.outcome} ${access.userId}`;
     recordedAt ??= new Map();
-    if (now - (recordedAt.get(key) ?? 0) < repeatMs) return;
+    if (now - (recordedAt.get(key) ?? Number.NEGATIVE_INFINITY) < repeatMs) return;
     // Bounded, because a stream of the whole team reads every user.
     if (recordedAt.size >= maxRecorded) recordedAt.clear();
     recordedAt.set(key, now);
@@ -147,7 +147,8 @@ class TrailWriter {
     this.#options.onRecords?.('written', sumAccesses(written));
     if (fault !== null || this.#file.bytes >= maxFileBytes) await this.#endFile();
     if (fault !== null) throw fault;
-    if (this.#file !== null && Date.now() - this.#headLoggedAt > headEveryMs) this.#logHead(this.#file);
+    if (this.#file !== null && performance.now() - this.#headLoggedAt > headEveryMs)
+      this.#logHead(this.#file);
   }
 
   async #beginNext(folder: string): Promise<TrailFile> {
@@ -166,7 +167,7 @@ class TrailWriter {
 
   /** With the heads in the log, which is stored elsewhere, `verify --heads` finds a file whose end was cut off. */
   #logHead(file: TrailFile): void {
-    this.#headLoggedAt = Date.now();
+    this.#headLoggedAt = performance.now();
     this.#options.log.info('audit.head', { head: formatHead(file.head) });
   }
 }

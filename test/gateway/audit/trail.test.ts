@@ -84,7 +84,7 @@ describe('equal accesses of many operations', () => {
     accessesIn(folder).map(({ caller, outcome, count = 1 }) => [caller, outcome, count]);
 
   beforeEach(() => {
-    vi.useFakeTimers({ toFake: ['Date', 'setTimeout', 'clearTimeout'] });
+    vi.useFakeTimers({ toFake: ['Date', 'performance', 'setTimeout', 'clearTimeout'] });
   });
   afterEach(() => {
     vi.useRealTimers();
@@ -132,6 +132,26 @@ describe('equal accesses of many operations', () => {
     expect([others.since, others.at, others.count]).toEqual([timeOf(10), timeOf(40), 4]);
     expect(next.count).toBeUndefined();
     expect(counted.reduce((sum, count) => sum + count, 0)).toBe(6);
+  });
+
+  test('have their lines although the clock is set back by an hour', async () => {
+    using folder = makeFolder();
+    const trail = await openTrail(folder.path);
+    const stream = trail.watch(team);
+    stream(read);
+    for (let access = 0; access < 3; access += 1) trail.watch(team)(refused);
+    vi.setSystemTime(Date.now() - 3_600_000);
+    vi.advanceTimersByTime(60_000);
+    stream(read);
+    trail.watch(team)(refused);
+    await trail.close();
+    expect(countsIn(folder.path)).toEqual([
+      ['key-11111111', 'ok', 1],
+      ['key-11111111', 'refused', 1],
+      ['key-11111111', 'refused', 2],
+      ['key-11111111', 'ok', 1],
+      ['key-11111111', 'refused', 1],
+    ]);
   });
 
   test('are counted in a bounded number of windows, however many different accesses come', async () => {
