@@ -12,7 +12,7 @@ export interface AuditTrail {
    * waits only for two map lookups; all other work happens after its answer.
    */
   readonly watch: (caller: Caller) => OnAccess;
-  /** Whether the last write succeeded. */
+  /** Whether the last write succeeded, and none waits for more than five seconds. */
   readonly isWritable: () => boolean;
   /** Writes the accesses that still wait. */
   readonly close: () => Promise<void>;
@@ -33,6 +33,8 @@ export interface AuditTrailOptions {
 /** A kill loses at most the accesses of this time. */
 const flushMs = 200;
 const retryMs = 1000;
+/** A disk that takes longer for a batch counts as one that cannot be written, until it answers. */
+const answerMs = 5000;
 const batchSize = 500;
 const headEveryMs = 600_000;
 
@@ -129,10 +131,14 @@ class TrailWriter {
       if (!this.isWritable) this.#options.log.info('audit.writable');
       this.isWritable = true;
     } catch (error) {
-      const advice = 'Access goes on and waits in memory to be written. Make room, or mend the folder.';
-      if (this.isWritable) this.#options.log.error('audit.unwritable', { error, advice });
-      this.isWritable = false;
+      this.#noteFault(error);
     }
+  }
+
+  #noteFault(error: unknown): void {
+    const advice = 'Access goes on and waits in memory to be written. Make room, or mend the folder.';
+    if (this.isWritable) this.#options.log.error('audit.unwritable', { error, advice });
+    this.isWritable = false;
   }
 
   async #writeBatch(): Promise<void> {
@@ -141,7 +147,8 @@ class TrailWriter {
     const batch = this.#waiting.slice(0, batchSize);
     const lost = batch.length < batchSize ? this.#lost : 0;
     const lines = [...batch.map((each) => describe(this.#key, each)), ...describeLoss(lost)];
-    const { written: count, fault } = await this.#file.append(lines);
+    const late = setTimeout(() => this.#noteFault(new Error('The disk does not answer.')), answerMs).unref();
+    const { written: count, fault } = await this.#file.append(lines).finally(() => clearTimeout(late));
     const written = this.#waiting.splice(0, Math.min(count, batch.length));
     if (count > batch.length) this.#lost -= lost;
     this.#options.onRecords?.('written', sumAccesses(written));

@@ -20,26 +20,3 @@ export function createRedisClient(url: string, connectTimeout: number) {
   // All clients share the class of the model.
   return model.duplicate({ url, socket: { connectTimeout, reconnectStrategy: false } });
 }
-
-export class CommandTimeout extends Error {}
-
-const ticks = 6;
-
-/**
- * Waits for an answer. Only the time in which this process runs counts: when a suspended machine resumes, expired timers
- * run before answers that have arrived are read. So the limit is counted in ticks, and a suspension counts as one tick.
- * @throws CommandTimeout
- */
-export async function within<T>(limitMs: number, answer: Promise<T>): Promise<T> {
-  const late = Promise.withResolvers<never>();
-  let count = 0;
-  const timer = setInterval(() => {
-    count += 1;
-    if (count === ticks) late.reject(new CommandTimeout(`No answer in ${limitMs} ms.`));
-  }, limitMs / ticks);
-  try {
-    return await Promise.race([answer, late.promise]);
-  } finally {
-    clearInterval(timer);
-  }
-}

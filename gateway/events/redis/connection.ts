@@ -1,7 +1,8 @@
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
 import { ErrorReply } from '@redis/client';
 import { GatewayError } from '../../errors.ts';
-import { type Argument, CommandTimeout, createRedisClient, within } from './client.ts';
+import { AnswerTimeout, within } from '../within.ts';
+import { type Argument, createRedisClient } from './client.ts';
 import { scripts } from './scripts.ts';
 import { nameOf, type RedisServer } from './server.ts';
 
@@ -84,7 +85,7 @@ export class RedisConnection {
     } catch (cause) {
       // A server that does not answer may be at the far end of a dead connection. Where the server has lost its scripts, a
       // new connection loads them: a message that is sent again over this one would come after the messages behind it.
-      const isOver = cause instanceof CommandTimeout || isReply(cause, 'NOSCRIPT');
+      const isOver = cause instanceof AnswerTimeout || isReply(cause, 'NOSCRIPT');
       if (isOver && client !== null) this.#lose(client, cause);
       if (isReply(cause, 'READONLY')) await this.follow();
       throw new GatewayError(

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { createRedisClient, within } from './client.ts';
+import { within } from '../within.ts';
+import { createRedisClient } from './client.ts';
 import { redisText } from './codec.ts';
 
 /** How long a sentinel may take, in milliseconds. */

@@ -18,12 +18,16 @@ import type {
 } from '../log.ts';
 import { Seal } from '../seal.ts';
 import { checkEveryMs, Waiters } from '../waiters.ts';
+import { within } from '../within.ts';
 import { LatestCache } from './latest-cache.ts';
 import { inMemory, type LogFile, openLogFile } from './log-file.ts';
 import { LogReader } from './reader.ts';
 import { RecentEvents } from './recent-events.ts';
 import { LogWriter, type Written } from './writer.ts';
 import { AppendQueue, createLocalWriter, type Writer, WriterClient } from './writer-client.ts';
+
+/** How long a probe may take, in milliseconds: `/ready` and `/metrics` wait for it. */
+const probeMs = 2000;
 
 export interface SqliteStore {
   readonly log: EventLog;
@@ -103,6 +107,8 @@ class SqliteLog implements EventLog {
   readonly #recent: RecentEvents;
   #endAtLastCheck: number;
   readonly #timer: NodeJS.Timeout;
+  /** The probe that waits for the disk: one at most. */
+  #probe: Promise<void> | null = null;
 
   constructor({ file, writer, reader }: SqliteLogParts) {
     this.#file = file;
@@ -219,8 +225,11 @@ class SqliteLog implements EventLog {
     return read(() => this.#reader.measure());
   }
 
-  isWritable(): Promise<boolean> {
-    return this.#writer.call('probe').then(
+  async isWritable(): Promise<boolean> {
+    this.#probe ??= this.#writer.call('probe').finally(() => {
+      this.#probe = null;
+    });
+    return await within(probeMs, this.#probe).then(
       () => true,
       () => false,
     );

@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import { GatewayError } from '../../errors.ts';
 import type { Appended, NewMessage } from '../log.ts';
+import { AnswerTimeout, within } from '../within.ts';
 import type { FileIdentity } from './log-file.ts';
 import type { LogWriter, Written } from './writer.ts';
 
@@ -119,6 +120,8 @@ function unavailable(cause: unknown): GatewayError {
 
 /** Messages per transaction at most. A transaction delays the next one. */
 const maxGroup = 500;
+/** How long messages wait for the disk, in milliseconds: the sender of a webhook waits for 15 s. */
+const answerMs = 10_000;
 
 export interface AppendListener {
   /** Called first for each group, with the end of the log before it. Another process may have appended meanwhile. */
@@ -140,14 +143,20 @@ export class AppendQueue {
   readonly #pending: Pending[] = [];
   #writing: Promise<void> | null = null;
   #group = Promise.resolve();
+  /** The writer has not answered in time and still works on a group. */
+  #isSilent = false;
 
   constructor(writer: Writer, listener: AppendListener) {
     this.#writer = writer;
     this.#listener = listener;
   }
 
-  /** Resolves when the message is durable. */
+  /**
+   * Resolves when the message is durable.
+   * @throws GatewayError EVENT_LOG_UNAVAILABLE; the message may be stored nevertheless, and a repeated one is a duplicate then
+   */
   add(message: NewMessage): Promise<Appended> {
+    if (this.#isSilent) return Promise.reject(unavailable(new AnswerTimeout('The disk does not answer.')));
     return new Promise((resolve, reject) => {
       this.#pending.push({ message, resolve, reject });
       this.#writing ??= this.#writeAll();
@@ -181,7 +190,14 @@ export class AppendQueue {
   async #writeGroup(group: readonly Pending[]): Promise<void> {
     try {
       const messages = packBodies(group.map(({ message }) => message));
-      const { follows, written } = await this.#writer.call('append', messages);
+      const writing = this.#writer.call('append', messages);
+      const { follows, written } = await within(answerMs, writing).catch((error: unknown) => {
+        if (!(error instanceof AnswerTimeout)) throw error;
+        this.#isSilent = true;
+        this.#refuse(group, unavailable(error));
+        // The listener is called for what is stored later.
+        return writing;
+      });
       this.#listener.onFollows(follows);
       for (const [index, { message, resolve, reject }] of group.entries()) {
         const result = written[index] ?? null;
@@ -193,9 +209,15 @@ export class AppendQueue {
         resolve(result.appended);
       }
     } catch (error) {
-      // Those that wait fail too. Otherwise they would be stored before the ones that failed, which come again.
-      for (const { reject } of [...group, ...this.#pending.splice(0)]) reject(error);
+      this.#refuse(group, error);
+    } finally {
+      this.#isSilent = false;
     }
+  }
+
+  /** Those that wait fail too. Otherwise they would be stored before the ones that failed, which come again. */
+  #refuse(group: readonly Pending[], error: unknown): void {
+    for (const { reject } of [...group, ...this.#pending.splice(0)]) reject(error);
   }
 }
 

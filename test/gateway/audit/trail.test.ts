@@ -1,5 +1,9 @@
-import { appendFileSync, renameSync, rmSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { appendFileSync, closeSync, openSync, renameSync, rmSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { join } from 'node:path';
+import process from 'node:process';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { AuditKey, parseHead } from '../../../gateway/audit/line.ts';
 import { type AccessRecord, RepeatedAccesses } from '../../../gateway/audit/repeats.ts';
@@ -75,6 +79,46 @@ test('one operation is recorded once for each user, kind and outcome', async () 
   trail.watch(team)({ kind: 'read order.get', userId: 'user-1', outcome: 'ok' });
   await trail.close();
   expect(accessesIn(folder.path)).toHaveLength(21);
+});
+
+/** Until it is released, work on files waits: each thread for it waits for a writer of a named pipe. */
+function holdDisk(pipe: string) {
+  execFileSync('mkfifo', [pipe]);
+  const threads = Number(process.env.UV_THREADPOOL_SIZE ?? 4);
+  const opening = Array.from({ length: threads }, () => open(pipe, 'r'));
+  return async () => {
+    const writer = openSync(pipe, 'w');
+    for (const handle of await Promise.all(opening)) await handle.close();
+    closeSync(writer);
+  };
+}
+
+test('a disk that does not answer is no longer writable, until it has written the accesses', async () => {
+  using folder = makeFolder();
+  using pipes = makeFolder();
+  const logged: string[] = [];
+  const log = createLog({
+    level: 'info',
+    destination: { write: (line) => void logged.push(JSON.parse(line).event) },
+  });
+  const trail = await openTrail(folder.path, { log });
+  const release = holdDisk(pipes.file('pipe'));
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  try {
+    trail.watch(team)({ kind: 'read order.get', userId: 'user-1', outcome: 'ok' });
+    vi.advanceTimersByTime(200);
+    await nextTurn();
+    expect(trail.isWritable()).toBe(true);
+    vi.advanceTimersByTime(5000);
+    expect(trail.isWritable()).toBe(false);
+  } finally {
+    vi.useRealTimers();
+    await release();
+  }
+  await expect.poll(() => trail.isWritable()).toBe(true);
+  await trail.close();
+  expect(accessesIn(folder.path)).toHaveLength(1);
+  expect(logged).toEqual(['audit.head', 'audit.unwritable', 'audit.writable', 'audit.head']);
 });
 
 describe('equal accesses of many operations', () => {
