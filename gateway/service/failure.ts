@@ -172,7 +172,11 @@ export function describeTooLong(): GatewayError {
   return new GatewayError('UPSTREAM_UNREADABLE', 'The service answered with more than the gateway reads.');
 }
 
+/** Whether there was no connection to send the request over. */
 function isConnectFailure(error: unknown): boolean {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  return code === 'ECONNREFUSED' || code === 'ENOTFOUND' || code === 'UND_ERR_CONNECT_TIMEOUT';
+  if (!(error instanceof Error)) return false;
+  // Node tries the addresses of a host one after the other.
+  if (error instanceof AggregateError) return error.errors.every(isConnectFailure);
+  const { code, syscall }: NodeJS.ErrnoException = error;
+  return syscall === 'connect' || syscall === 'getaddrinfo' || code === 'UND_ERR_CONNECT_TIMEOUT';
 }

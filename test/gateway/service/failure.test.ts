@@ -1,7 +1,11 @@
+import type { LookupFunction } from 'node:net';
 import fc from 'fast-check';
+import { Pool } from 'undici';
 import { describe, expect, test } from 'vitest';
 import { isGatewayError } from '../../../gateway/errors.ts';
+import { exchange } from '../../../gateway/service/exchange.ts';
 import { Refusal, readAnswer, readRetryAfter } from '../../../gateway/service/failure.ts';
+import { findFreePort } from '../../support/listening.ts';
 
 function failureOf(answer: { readonly status: number; readonly body: string; readonly retryAfter?: string }) {
   try {
@@ -12,6 +16,34 @@ function failureOf(answer: { readonly status: number; readonly body: string; rea
   }
   throw new Error('It did not fail.');
 }
+
+/** How a request fails whose host has these addresses, or whose name cannot be resolved. */
+async function failureOfHost(found: readonly string[] | 'EAI_AGAIN') {
+  const noAnswer = Object.assign(new Error('No answer.'), { code: 'EAI_AGAIN', syscall: 'getaddrinfo' });
+  const lookup: LookupFunction = (_host, _options, answer) => {
+    if (found === 'EAI_AGAIN') answer(noAnswer, []);
+    else
+      answer(
+        null,
+        found.map((address) => ({ address, family: 4 })),
+      );
+  };
+  const pool = new Pool(`http://service.invalid:${await findFreePort()}`, { connect: { lookup } });
+  const request = { method: 'POST', path: '/', headers: {}, body: '{}' } as const;
+  try {
+    return await exchange(pool, request, { ms: 60_000, maxBytes: 1, left: null }).catch((error) => error);
+  } finally {
+    await pool.destroy();
+  }
+}
+
+test.each([
+  ['name cannot be resolved now', 'EAI_AGAIN'],
+  ['address cannot be reached', ['255.255.255.255']],
+  ['addresses refuse all', ['127.0.0.1', '127.0.0.2']],
+] as const)('a request to a host whose %s was never sent', async (_, found) => {
+  expect(await failureOfHost(found)).toMatchObject({ code: 'UPSTREAM_UNAVAILABLE', notSent: true });
+});
 
 function messagesOf(detail: unknown, status = 422): readonly string[] {
   return failureOf({ status, body: JSON.stringify({ detail }) }).issues.map(({ message }) => message);
