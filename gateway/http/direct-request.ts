@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { isRecord } from '../parse/json.ts';
 import { chooseMediaType, type MediaType } from './negotiation.ts';
@@ -122,6 +123,7 @@ export function readParams(body: Buffer): Params | null {
 }
 
 function parse(body: Buffer): unknown {
+  if (!isUtf8(body)) return null;
   try {
     return JSON.parse(body.toString('utf8'));
   } catch {

@@ -109,6 +109,7 @@ function findFault(request: Request): Fault | null {
       'The single connection mode of graphql-sse is not supported. Use distinct connections: GET or POST.';
     return { status: 405, message, headers: { allow: 'GET, POST' } };
   }
+  if (!isUtf8Encoded(request.url)) return { status: 400, message: 'Send the parameters in UTF-8.' };
   const malformed = findMalformedParameter(request);
   if (malformed !== null) return { status: 400, message: `The parameter ${malformed} is not JSON.` };
   const unreadable = request.method === 'POST' ? findUnreadableBody(request) : null;
@@ -136,6 +137,16 @@ function findMalformedParameter(request: Request): string | null {
   if (request.method !== 'GET') return null;
   const { searchParams } = new URL(request.url);
   return ['variables', 'extensions'].find((name) => !isJson(searchParams.get(name) ?? 'null')) ?? null;
+}
+
+/** Whether the percent-encoded bytes are UTF-8. URL's own parser reads U+FFFD for all others. */
+function isUtf8Encoded(url: string): boolean {
+  try {
+    for (const [bytes] of url.matchAll(/(?:%[\da-f]{2})+/gi)) decodeURIComponent(bytes);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function isJson(text: string): boolean {

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { pipeline } from 'node:stream/promises';
 import { Busboy } from '@fastify/busboy';
 import { GraphQLError } from 'graphql';
@@ -5,6 +6,7 @@ import type { GraphQLParams, Plugin } from 'graphql-yoga';
 import { type Caller, Rights } from '../auth/rights.ts';
 import { GatewayError } from '../errors.ts';
 import { isObject } from '../parse/json.ts';
+import { notUtf8 } from './utf8-bodies.ts';
 
 /** The largest request with files: the service's own limit for one upload (public service: 31,981,568 bytes). */
 export const maxUploadBytes = 31_981_568;
@@ -207,20 +209,23 @@ async function readMultipart(
   let fileBytes = 0;
   const parser = new Busboy({
     headers: { 'content-type': contentType },
-    limits: { ...headerLimits, parts: limits.parts, fieldSize: limits.textBytes },
-    isPartAFile: (_name, _type, fileName) => fileName !== undefined,
+    limits: { ...headerLimits, parts: limits.parts },
+    // The parser would decode a text, whatever its bytes are.
+    isPartAFile: () => true,
   });
   parser.on('partsLimit', () => parser.destroy(new MultipartLimitError('The form has too many parts.')));
-  parser.on('field', (name, text, _isNameCut, isCut) => {
-    if (!isCut) add(name, text);
-  });
-  parser.on('file', (name, stream, fileName, _encoding, type) => {
+  parser.on('file', (name, stream, fileName: string | undefined, _encoding, type) => {
     const chunks: Buffer<ArrayBuffer>[] = [];
     stream.on('data', (chunk: Buffer<ArrayBuffer>) => {
       chunks.push(chunk);
-      fileBytes += chunk.length;
+      if (fileName !== undefined) fileBytes += chunk.length;
     });
-    stream.once('end', () => add(name, new File(chunks, fileName, { type })));
+    stream.once('end', () => {
+      if (fileName !== undefined) return add(name, new File(chunks, fileName, { type }));
+      const text = Buffer.concat(chunks);
+      if (!isUtf8(text)) parser.destroy(notUtf8());
+      else if (text.length <= limits.textBytes) add(name, text.toString());
+    });
     // The parser reports the same error.
     stream.once('error', () => {});
   });

@@ -13,6 +13,7 @@ import { isRecord } from '../parse/json.ts';
 import type { Dependencies } from '../service/trace.ts';
 import { useResultStream } from './result-stream.ts';
 import { maxUploadBytes, useUploads } from './uploads.ts';
+import { useUtf8Bodies } from './utf8-bodies.ts';
 
 /** The properties of a request that are known before its operation is read. */
 export interface OperationRequest {
@@ -77,7 +78,7 @@ export function createGraphQLServer(options: GraphQLServerOptions): GraphQLServe
       useDocuments(options),
       useExecution(options),
       useResultStream({ onSend: (transport, result) => observeSend(options.metrics, transport, result) }),
-      ...(options.takesFiles ? [useUploads()] : []),
+      options.takesFiles ? useUploads() : useUtf8Bodies(),
     ],
     parserAndValidationCache: false,
     maskedErrors: { maskError: (error) => options.mask(error) },

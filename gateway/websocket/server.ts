@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { ExecutionResult } from 'graphql';
@@ -137,8 +138,11 @@ export class Sockets {
 
   #listen(session: Session, handle: (message: string) => Promise<void>): void {
     const { socket, scope } = session;
-    socket.on('message', (data) => {
+    socket.on('message', (data, isBinary) => {
       if (!isOpen(session)) return;
+      // The text of a text message is checked by ws.
+      if (isBinary && Buffer.isBuffer(data) && !isUtf8(data))
+        return socket.close(CloseCode.BadRequest, 'Invalid message received');
       const message = String(data);
       runInScope(scope, () => handle(message)).catch((error: unknown) => {
         // graphql-ws throws for these as it does for a fault of its own.
