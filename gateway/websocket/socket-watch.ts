@@ -5,6 +5,13 @@ import type { WebSocket } from 'ws';
 const checkEveryMs = 500;
 /** The number of checks from one ping to the next. */
 const checksPerPing = 30;
+/**
+ * A ping stands behind everything that was sent before it. So its answer may take one interval more for each of these bytes
+ * sent since the last answered ping (0.14 Mbit/s), up to as many as an operating system holds; the unread rest stays in
+ * this process, where http/unread-bytes.ts watches it.
+ */
+const bytesPerInterval = 256 * 1024;
+const maxBytesInSystem = 4 * 1024 * 1024;
 /** The most unread bytes of a client. Beyond it the gateway stops reading from the socket, because each message needs an answer. */
 const maxUnreadBytes = 1024 * 1024;
 
@@ -24,8 +31,10 @@ export interface WatchedSocket {
 
 interface Watched extends WatchedSocket {
   readonly socket: WebSocket;
-  /** Whether anything was received since the last ping. */
-  isAlive: boolean;
+  /** Since the last ping, in characters: no more than bytes. */
+  sent: number;
+  /** In how many more intervals the last ping may be answered; null when it is. */
+  intervalsLeft: number | null;
 }
 
 /**
@@ -44,7 +53,8 @@ export function watchSockets(): SocketWatch {
     add: (socket) => {
       const watched: Watched = {
         socket,
-        isAlive: true,
+        sent: 0,
+        intervalsLeft: null,
         end: null,
         send: (message) => sendWhenTaken(watched, message),
       };
@@ -52,7 +62,7 @@ export function watchSockets(): SocketWatch {
       socket.on('message', pauseUnread);
       socket.on('ping', pauseUnread);
       socket.on('pong', () => {
-        watched.isAlive = true;
+        watched.intervalsLeft = null;
       });
       socket.once('close', () => all.delete(watched));
       return watched;
@@ -63,13 +73,23 @@ export function watchSockets(): SocketWatch {
 
 function check(watched: Watched, isPing: boolean): void {
   const { socket } = watched;
-  if (socket.isPaused && socket.bufferedAmount <= maxUnreadBytes) socket.resume();
-  if (watched.end?.aborted) {
-    close(watched);
-  } else if (isPing && !watched.isAlive) {
+  const wasPaused = socket.isPaused;
+  if (wasPaused && socket.bufferedAmount <= maxUnreadBytes) socket.resume();
+  if (watched.end?.aborted) close(watched);
+  // With unread bytes here a client reads on, or http/unread-bytes.ts ends it. Its answer to a ping may be unread by us.
+  else if (isPing && socket.bufferedAmount === 0 && !wasPaused) ping(watched);
+}
+
+/** One ping at a time: a second one would stand behind the first. */
+function ping(watched: Watched): void {
+  const { socket, sent, intervalsLeft } = watched;
+  if (intervalsLeft === 0) {
     socket.terminate();
-  } else if (isPing) {
-    watched.isAlive = false;
+  } else if (intervalsLeft !== null) {
+    watched.intervalsLeft = intervalsLeft - 1;
+  } else {
+    watched.intervalsLeft = Math.floor(Math.min(sent, maxBytesInSystem) / bytesPerInterval);
+    watched.sent = 0;
     socket.ping();
   }
 }
@@ -88,5 +108,6 @@ function sendWhenTaken(watched: Watched, message: string): Promise<void> {
   // The next check may be half a second away.
   if (watched.end?.aborted) close(watched);
   if (socket.readyState !== socket.OPEN) return Promise.resolve();
+  watched.sent += message.length;
   return new Promise((resolve) => socket.send(message, () => resolve()));
 }
