@@ -1,5 +1,6 @@
 import { Client, fetchExchange, gql, subscriptionExchange } from '@urql/core';
 import { cacheExchange } from '@urql/exchange-graphcache';
+import { persistedExchange } from '@urql/exchange-persisted';
 import { createClient } from 'graphql-ws';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
@@ -103,4 +104,22 @@ test('with the keys of @labgraph/client graphcache has nothing to warn of, and i
   expect(error).toBeUndefined();
   expect(client.readQuery(query, {})?.data).toEqual(data);
   expect(warnings).toEqual([]);
+});
+
+test('persistedExchange asks by a hash once, and then always sends the text', async () => {
+  const client = new Client({
+    url: bench.url,
+    preferGetMethod: false,
+    fetch: bench.fetch,
+    fetchOptions: { headers: bearer(gatewayKey) },
+    exchanges: [persistedExchange(), fetchExchange],
+  });
+  const before = bench.answers.length;
+
+  const first = await client.query(gql`{ viewer { kind } }`, {});
+  const second = await client.query(gql`{ viewer { scopes } }`, {});
+
+  expect(first.data).toMatchObject({ viewer: { kind: 'TEAM' } });
+  expect(second.error).toBeUndefined();
+  expect(bench.answers.slice(before).map(({ status }) => status)).toEqual([404, 200, 200]);
 });

@@ -107,7 +107,7 @@ interface Sent {
  * id of the list), or in the form of Apollo's clients (`extensions.persistedQuery.sha256Hash`). Apollo's servers learn
  * a document from its first sender. Here only the lists of the configuration and of the build count.
  * @returns null for a request with a text, or without an id
- * @throws GatewayError PERSISTED_QUERY_NOT_FOUND; PERSISTED_QUERY_NOT_SUPPORTED, after which Apollo's clients send only texts
+ * @throws GatewayError PERSISTED_QUERY_NOT_FOUND; PERSISTED_QUERY_NOT_SUPPORTED, after which clients of Apollo's form send only texts
  */
 export function findDocument(trustedDocuments: TrustedDocuments, sent: Sent): string | null {
   // A socket's message always has a text; it is empty beside an id.
@@ -116,12 +116,14 @@ export function findDocument(trustedDocuments: TrustedDocuments, sent: Sent): st
   if (typeof id !== 'string') return null;
   const document = trustedDocuments.find(id.replace(/^sha256:/, ''));
   if (document !== null) return document;
-  if (id !== sent.documentId && !trustedDocuments.expectsIds) {
-    const message = 'This gateway does not learn documents (automatic persisted queries). Send the text.';
-    throw new GatewayError('PERSISTED_QUERY_NOT_SUPPORTED', message);
+  if (id === sent.documentId) {
+    const message = 'No operation has this id on the list of this gateway.';
+    throw new GatewayError('PERSISTED_QUERY_NOT_FOUND', message);
   }
-  const message = 'No operation has this id on the list of this gateway.';
-  throw new GatewayError('PERSISTED_QUERY_NOT_FOUND', message);
+  // Messages of Apollo's protocol: urql and Apollo's native clients compare them, and read no code.
+  if (trustedDocuments.expectsIds)
+    throw new GatewayError('PERSISTED_QUERY_NOT_FOUND', 'PersistedQueryNotFound');
+  throw new GatewayError('PERSISTED_QUERY_NOT_SUPPORTED', 'PersistedQueryNotSupported');
 }
 
 const apolloExtension = z.object({ persistedQuery: z.object({ sha256Hash: z.string() }) });
