@@ -84,7 +84,7 @@ function createOperationMetrics(registers: Registry[]) {
   const limitName = limitPairs();
   const operations = new PlainCounter({
     name: 'labgraph_operations_total',
-    help: 'GraphQL operations by outcome: ok, or the code of the first error.',
+    help: 'GraphQL operations by outcome: ok, or the code of the first error; a subscription when it opens, and each of its results with an error.',
     labelNames: ['outcome'],
     registers,
   });

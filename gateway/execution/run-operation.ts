@@ -238,12 +238,13 @@ function countAgain(
 }
 
 /** Notes how long an operation took; of a stream, until it was open. */
-export function observeOperation(metrics: Metrics, { args, startedAt }: Run): void {
+function observeOperation(metrics: Metrics, { args, startedAt }: Run): void {
   const { type, name } = describeOperation(args);
   metrics.observeOperation(type, name, (performance.now() - startedAt) / 1000);
 }
 
-function outcomeOf({ errors }: ExecutionResult): string {
+/** `ok`, or the code of the first error. */
+export function outcomeOf({ errors }: ExecutionResult): string {
   if (errors === undefined) return 'ok';
   const code = errors[0]?.extensions.code;
   return typeof code === 'string' ? code : 'INTERNAL';

@@ -21,7 +21,7 @@ import {
   maskResult,
   type OperationArgs,
   type OperationContext,
-  observeOperation,
+  outcomeOf,
   type Transport,
   toOperationArgs,
   withTotals,
@@ -54,7 +54,7 @@ export function createRunStream(options: ExecutionOptions): RunStream {
     const source = await subscribe(args).catch((error: unknown) => ({ errors: [toGraphQLError(error)] }));
     guarded.settle();
     if ('items' in source) {
-      observeOperation(metrics, run);
+      countOperation(metrics, {}, run);
       return new GuardedStream(source, { context: request.contextValue, guarded, mask, metrics });
     }
     guarded.leave();
@@ -147,7 +147,7 @@ class GuardedStream implements Results {
   }
 
   async next(): Promise<IteratorResult<ExecutionResult>> {
-    const { context, guarded, mask } = this.#around;
+    const { context, guarded, mask, metrics } = this.#around;
     const { items, execute } = this.#source;
     let result: ExecutionResult;
     try {
@@ -160,7 +160,10 @@ class GuardedStream implements Results {
       result = { errors: [toGraphQLError(error)] };
     }
     guarded.settle();
-    return { done: false, value: withTotals(maskResult(mask, result), context) };
+    const masked = maskResult(mask, result);
+    // The subscription was counted as ok when it opened.
+    if (masked.errors !== undefined) metrics.operations.inc({ outcome: outcomeOf(masked) });
+    return { done: false, value: withTotals(masked, context) };
   }
 
   async return(value: unknown): Promise<IteratorResult<ExecutionResult>> {

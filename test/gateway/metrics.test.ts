@@ -236,6 +236,29 @@ test('operations are counted by the code that they are answered', async () => {
   ]);
 });
 
+test('a subscription is counted when it opens, and each of its results that has an error', async () => {
+  await using lab = await startLab({ env: { EVENT_LOG: 'memory:' } });
+  lab.sandbox.faults.add({ path: '/v2/user/', effect: { kind: 'featureNotEnabled' } });
+  const query = 'subscription { events { cursor user { id } } }';
+  const userId = lab.sandbox.users()[0]?.userId ?? '';
+  const streams = await Promise.all(
+    transports.map(([, subscribe]) => subscribe({ url: lab.url, token: gatewayKey, query })),
+  );
+  const results = streams.map((stream) => stream.next());
+  await expect
+    .poll(() => linesOf(lab, 'labgraph_operations_total'))
+    .toEqual([`labgraph_operations_total{outcome="ok"} ${transports.length}`]);
+
+  lab.sandbox.webhooks.send('some.event', {}, { userId });
+  await Promise.all(results);
+
+  expect((await linesOf(lab, 'labgraph_operations_total')).toSorted()).toEqual([
+    `labgraph_operations_total{outcome="UPSTREAM_FORBIDDEN"} ${transports.length}`,
+    `labgraph_operations_total{outcome="ok"} ${transports.length}`,
+  ]);
+  for (const stream of streams) await stream.close();
+});
+
 test('a gateway whose service does not answer says so in words', async () => {
   await using lab = await startLab({ eventLog: 'sqlite' });
   lab.sandbox.faults.add({ path: '/orders', effect: { kind: 'featureNotEnabled' } });
