@@ -59,7 +59,7 @@ async function answerGraphQL(options: Route, request: Request): Promise<Response
   }
   const mediaType = chooseRefusalType(request.headers.get('accept'));
   try {
-    const origin = request.headers.get('origin');
+    const origin = readOrigin(request);
     const authorization = request.headers.get('authorization');
     const caller = options.caller ?? (await authenticateRequest(options, { authorization, origin }));
     const fault = findFault(request);
@@ -94,6 +94,19 @@ async function answerGraphQL(options: Route, request: Request): Promise<Response
   } catch (error) {
     return answerRefusal(error, mediaType);
   }
+}
+
+const hostOfThisMachine = /^(?:localhost|127\.0\.0\.1|\[::1\])(?=:|$)/;
+
+/**
+ * The origin of the page that asks; null outside a browser. With a GET to its own origin a browser sends no `Origin`, but
+ * `Sec-Fetch-Site`, which no page can set, and only over https and to this machine.
+ */
+function readOrigin({ headers, url }: Request): string | null {
+  const origin = headers.get('origin');
+  if (origin !== null || headers.get('sec-fetch-site') !== 'same-origin') return origin;
+  const { host } = new URL(url);
+  return `${hostOfThisMachine.test(host) ? 'http' : 'https'}://${host}`;
 }
 
 interface Fault extends Refusal {

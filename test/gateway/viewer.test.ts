@@ -1,4 +1,5 @@
-import { expect, test } from 'vitest';
+import { request } from 'undici';
+import { describe, expect, test } from 'vitest';
 import { startLab } from '../support/lab.ts';
 
 const viewer = '{ viewer { kind userId teamId scopes expiresAt } }';
@@ -60,4 +61,32 @@ test.each([
   );
   expect(answer.data).toEqual({ createViewerToken: null });
   expect(answer.errors?.[0]?.extensions.code).toBe('BAD_USER_INPUT');
+});
+
+describe('a GET without Origin, with a token limited to https://app.example,', () => {
+  const sameOrigin = { 'sec-fetch-site': 'same-origin' };
+  test.each<readonly [string, Readonly<Record<string, string>>, number]>([
+    ['by a page of the gateway’s own origin is answered', { host: 'app.example', ...sameOrigin }, 200],
+    ['in any spelling of it', { host: 'APP.example', ...sameOrigin }, 200],
+    ['at another host is refused', { host: 'other.example', ...sameOrigin }, 401],
+    ['at another port is refused', { host: 'app.example:8443', ...sameOrigin }, 401],
+    ['by a page of another site is refused', { host: 'app.example', 'sec-fetch-site': 'cross-site' }, 401],
+    ['by an address typed into a browser is refused', { host: 'app.example', 'sec-fetch-site': 'none' }, 401],
+    ['by no browser is refused', { host: 'app.example' }, 401],
+    [
+      'is decided by Origin where there is one',
+      { host: 'app.example', origin: 'https://other.example', ...sameOrigin },
+      401,
+    ],
+  ])('%s', async (_who, headers, status) => {
+    await using lab = await startLab();
+    const userId = lab.sandbox.users()[0]?.userId ?? '';
+    const token = await lab.tokenFor(userId, { origins: ['https://app.example'] });
+    const query = new URLSearchParams({ query: viewer });
+    const { statusCode, body } = await request(`${lab.url}/graphql?${query}`, {
+      headers: { authorization: `Bearer ${token}`, ...headers },
+    });
+    await body.dump();
+    expect(statusCode).toBe(status);
+  });
 });
