@@ -1,5 +1,5 @@
-import { type ExecutionArgs, GraphQLError } from 'graphql';
-import type { SubscribePayload } from 'graphql-ws';
+import { type ExecutionArgs, GraphQLError, getOperationAST } from 'graphql';
+import type { Context, SubscribePayload } from 'graphql-ws';
 import type { RateLimits } from '../auth/rate-limits.ts';
 import type { Caller } from '../auth/rights.ts';
 import { type GatewayError, isGatewayError } from '../errors.ts';
@@ -44,19 +44,20 @@ interface Asker {
 interface Subscribing {
   readonly session: Asker;
   readonly isTraced: boolean;
-  /** The number of operations of the socket, this one included. */
-  readonly underWay: number;
+  readonly id: string;
+  /** With the operations of the socket by their ids, until they have ended or their client has completed them. */
+  readonly context: Pick<Context, 'subscriptions'>;
 }
 
 /** The arguments of an operation, or the errors that refuse it. */
 export async function prepareOperation(
   { graphql, documents, trustedDocuments, rateLimits, mask }: OperationsOptions,
   payload: SubscribePayload,
-  { session, isTraced, underWay }: Subscribing,
+  { session, isTraced, id, context }: Subscribing,
 ): Promise<ExecutionArgs | readonly GraphQLError[]> {
   const { caller, origin, left } = session;
   if (caller === null) return [new GraphQLError('Not authenticated.')];
-  const refusal = await findRefusal(rateLimits, caller, underWay);
+  const refusal = await findRefusal(rateLimits, caller, Object.keys(context.subscriptions).length);
   if (refusal !== null) return [mask(refusal)];
   const { signal } = left;
   const enveloped = graphql.getEnveloped({
@@ -73,17 +74,39 @@ export async function prepareOperation(
     const document = enveloped.parse(text);
     const errors = enveloped.validate(enveloped.schema, document);
     if (errors.length > 0) return errors.map(mask);
-    return {
-      schema: enveloped.schema,
-      document,
-      operationName: payload.operationName,
-      variableValues: payload.variables,
-      contextValue: await enveloped.contextFactory(),
-      rootValue: enveloped,
-    };
+    const { operationName, variables: variableValues } = payload;
+    const args = { schema: enveloped.schema, document, operationName, variableValues, rootValue: enveloped };
+    // A signal of its own would cost a waiting stream memory, and graphql-ws ends streams by itself.
+    if (getOperationAST(document, operationName)?.operation === 'subscription')
+      return { ...args, contextValue: await enveloped.contextFactory() };
+    const running = new RunningOperation();
+    const contextValue = await enveloped.contextFactory({ left: running.left, over: running.left });
+    // graphql-ws sends the error of a completed operation to nobody.
+    if (!(id in context.subscriptions)) return [new GraphQLError('The client has completed the operation.')];
+    context.subscriptions[id] = running;
+    return { ...args, contextValue };
   } catch (error) {
     return [mask(error)];
   }
+}
+
+/**
+ * A query or mutation in the form of a stream: graphql-ws calls `return` when its client has completed it, or its socket has
+ * closed. Otherwise it would run on, and count for no limit.
+ */
+class RunningOperation implements AsyncIterable<never> {
+  readonly #left = new AbortController();
+
+  /** Aborts when nobody waits for the result any more. */
+  get left(): AbortSignal {
+    return this.#left.signal;
+  }
+
+  async return(): Promise<void> {
+    this.#left.abort();
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<never> {}
 }
 
 type Enveloped = ReturnType<GraphQLServer['getEnveloped']>;

@@ -181,11 +181,12 @@ function createProtocol(options: SocketsOptions) {
   return makeServer<Params, Session>({
     connectionInitWaitTimeout: initWaitMs,
     onConnect: ({ connectionParams, extra }) => connect(options, extra, connectionParams),
-    onSubscribe: ({ extra, connectionParams, subscriptions }, _id, payload) =>
+    onSubscribe: (context, id, payload) =>
       prepareOperation(options, payload, {
-        session: extra,
-        isTraced: connectionParams?.[traceHeader] === 'upstream',
-        underWay: Object.keys(subscriptions).length,
+        session: context.extra,
+        isTraced: context.connectionParams?.[traceHeader] === 'upstream',
+        id,
+        context,
       }),
     onError: (_context, _id, _payload, errors) => errors.map(formatForStream),
     onOperation: ({ extra }, id, _payload, _args, results) =>

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { gatewayKey, graphqlRequest } from '../support/lab.ts';
 import { silence } from '../support/misbehaving-service.ts';
 import { openSocket } from '../support/socket.ts';
@@ -32,11 +32,23 @@ function askOverSocket(): () => Promise<void> {
   };
 }
 
+/** The socket stays; only the operation is completed, as by a page that no longer shows it. */
+function completeOverSocket(): () => Promise<void> {
+  const { client } = openSocket(lab);
+  const results = client.iterate({ query });
+  void results.next();
+  return async () => {
+    await results.return?.();
+    onTestFinished(async () => void (await client.dispose()));
+  };
+}
+
 const isFailure = (line: string) => JSON.parse(line).level >= 50;
 
 test.each([
   ['HTTP', askOverHttp],
   ['a socket', askOverSocket],
+  ['a socket that stays', completeOverSocket],
 ])('who leaves over %s while the service works is counted and is no failure', async (_name, ask) => {
   const countAbandoned = async () => {
     const metrics = await (await lab.gateway.fetch(new Request(`${lab.url}/metrics`))).text();
