@@ -105,6 +105,7 @@ async function guardStream(
     over.addEventListener('abort', leave);
     return { ...guarded, leave };
   } catch (error) {
+    guarded.settle();
     return { errors: [options.mask(error)] };
   }
 }

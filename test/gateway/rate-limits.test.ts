@@ -138,6 +138,28 @@ describe('connections of one caller', () => {
     await expect.poll(() => canFollow(request)).toBe(true);
   });
 
+  test('that are refused cost the point of their request, and nothing in advance', async () => {
+    await using lab = await startLab({ env: { MAX_CONNECTIONS: '1', RATE_LIMIT_POINTS: '40' } });
+    const order = lab.sandbox.orders().at(-1);
+    const token = await lab.tokenFor(order?.userId ?? '');
+    const query =
+      'subscription ($id: ID!) { orderUpdates(orderId: $id) { order { user { orders(first: 5) { nodes { markers { totalCount } } } } } } }';
+    const request = { url: lab.url, token, query, variables: { id: order?.orderId } };
+    const open = await openEventStream(request);
+    expect(open.status).toBe(200);
+
+    const refusals: unknown[] = [];
+    for (let count = 0; count < 10; count += 1) {
+      const refused = await openEventStream(request);
+      refusals.push(refused.headers['retry-after']);
+      refused.leave();
+    }
+
+    expect(refusals).toEqual(Array(10).fill('5'));
+    expect((await lab.query(cheap, { token })).errors).toBeUndefined();
+    open.leave();
+  });
+
   test('give their place back once, however often they end', () => {
     const { connect } = createRateLimits(limits);
     const [leave] = [connect(team), ...Array.from({ length: 39 }, () => connect(team))];
