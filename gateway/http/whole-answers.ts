@@ -1,4 +1,4 @@
-import { type Caller, rightsKeyOf } from '../auth/rights.ts';
+import { type Caller, Rights, rightsKeyOf } from '../auth/rights.ts';
 import type { LoadControl, SharedCache } from '../cache/shared-cache.ts';
 import type { DocumentCache } from '../execution/document/prepared-document.ts';
 import type { Metrics } from '../metrics.ts';
@@ -67,7 +67,10 @@ export function shareWholeAnswers(
 
   return async (request) => {
     // A traced operation reports its own calls, so it shares nothing.
-    if (request.head.trace !== null) return await answerDirectly(request);
+    if (isTraced(request)) {
+      await documents.waitForTurn(request.body);
+      return await answerDirectly(request);
+    }
     const startedAt = performance.now();
     const key = answerKey(request);
     // Without a cached answer there is nothing to invalidate.
@@ -96,6 +99,10 @@ export function shareWholeAnswers(
     }
     return value.answer;
   };
+}
+
+function isTraced({ head, caller }: DirectRequest): boolean {
+  return head.trace === 'upstream' && new Rights(caller).has('gateway-key');
 }
 
 /** The bytes of an answer, and of the compressed form that may be held with it. */

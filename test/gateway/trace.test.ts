@@ -29,6 +29,37 @@ test('a caller that does not ask, or asks with a viewer token, gets no trace', a
   expect(await ask(lab, token, 'upstream')).not.toHaveProperty('extensions');
 });
 
+test('the header changes nothing where there is no trace: the answer comes from the cache', async () => {
+  await using lab = await startLab();
+  const [order] = lab.sandbox.orders();
+  const token = await lab.tokenFor(order?.userId ?? '');
+  const text = JSON.stringify({ query: `{ order(id: "${order?.orderId}") { id } }` });
+  const countHits = async () => {
+    const metrics = await (await fetch(`${lab.url}/metrics`)).text();
+    return Number(/^labgraph_whole_answers_total\{outcome="hit"\} (\d+)$/m.exec(metrics)?.[1] ?? 0);
+  };
+  const post = async (bearer: string, trace: string) => {
+    const headers = {
+      'content-type': 'application/json',
+      authorization: `Bearer ${bearer}`,
+      'x-labgraph-trace': trace,
+    };
+    return await (await fetch(`${lab.url}/graphql`, { method: 'POST', headers, body: text })).json();
+  };
+  const hits: number[] = [];
+  for (const [bearer, trace] of [
+    [token, 'upstream'],
+    [gatewayKey, 'off'],
+    [gatewayKey, 'upstream'],
+  ] as const) {
+    await post(bearer, trace);
+    const before = await countHits();
+    await post(bearer, trace);
+    hits.push((await countHits()) - before);
+  }
+  expect(hits).toEqual([1, 1, 0]);
+});
+
 test('over a socket the connection asks', async () => {
   await using lab = await startLab();
   const client = createClient({

@@ -170,3 +170,32 @@ test('a caller that leaves takes the answer from no other caller, and the last o
   queries.runs[1]?.answer('two');
   expect(await next).toBe('two');
 });
+
+test('a traced query shares nothing, but takes its turn like any other', async () => {
+  const turns: string[] = [];
+  const give = shareWholeAnswers(
+    {
+      ...{ cache: new SharedCache({ ttlMs: 0 }), catchUp: () => true },
+      ...{ metrics: createMetrics(), charge: () => {} },
+      documents: { waitForTurn: async (text) => void turns.push(String(text)) },
+    },
+    async ({ dependencies }) => {
+      const body = Buffer.from(dependencies === undefined ? 'of its own' : 'shared');
+      return { status: 200, headers: [], body, isQuery: true };
+    },
+  );
+  const head = {
+    ...{ authorization: 'Bearer a', origin: null, acceptEncoding: null },
+    mediaType: 'application/json',
+  } as const;
+  const ask = async (trace: string | null) => {
+    const [caller, left] = [{ kind: 'TEAM' } as const, new AbortController().signal];
+    const answer = await give({ head: { ...head, trace }, caller, body: Buffer.from(`${trace}`), left });
+    return answer?.body.toString();
+  };
+
+  const answers = [await ask(null), await ask('else'), await ask('upstream')];
+
+  expect(answers).toEqual(['shared', 'shared', 'of its own']);
+  expect(turns).toEqual(['null', 'else', 'upstream']);
+});
