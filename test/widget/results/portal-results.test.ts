@@ -67,6 +67,23 @@ describe('the results of an order', () => {
     },
   );
 
+  test('are not called normal where one has a mark that is not known here', async () => {
+    using gateway = new FakeGateway();
+    gateway.order = complete();
+    gateway.results = fakeResults({
+      metadata: { ...fakeResults().metadata, interpretation: 'NORMAL' },
+      biomarkers: [
+        fakeBiomarker('Sodium', '140', { interpretation: 'NORMAL' }),
+        fakeBiomarker('Culture', 'grown', { interpretation: 'NORMAL', sourceInterpretation: 'R' }),
+      ],
+    });
+    const element = mountResults(gateway);
+    await untilPhase(element, 'ready');
+
+    expect(element.shadowRoot?.querySelector('.overall')).toBeNull();
+    expect(readRows(element).map(([, result]) => result)).toEqual(['140 Normal', 'grown']);
+  });
+
   test('put the value right after the name in a narrow place, and the note of the laboratory last', async () => {
     using gateway = new FakeGateway();
     gateway.order = complete();

@@ -22,12 +22,40 @@ test.each([
   [{ interpretation: 'CRITICAL', isAboveRange: true, isBelowRange: true }, 'critical'],
   [{}, null],
   [{ isAboveRange: null, isBelowRange: false }, null],
-  [{ interpretation: null, interpretationRaw: 'cosmic', ...inside }, null],
+  [{ interpretation: null, interpretationRaw: 'cosmic', ...inside }, 'unknown'],
+  [{ interpretationRaw: 'cosmic', isAboveRange: true, isBelowRange: false }, 'high'],
   [{ interpretation: 'NORMAL', type: 'COMMENT' }, null],
   [{ interpretation: 'ABNORMAL', type: 'COMMENT' }, 'abnormal'],
-  [{ sourceInterpretation: 'R' }, null],
+  [{ sourceInterpretation: 'R' }, 'unknown'],
+  [{ sourceInterpretation: ' ' }, null],
+  [{ interpretation: 'CRITICAL', sourceInterpretation: 'N' }, 'critical'],
 ])('%j is flagged %s', (fields, flag) => {
   expect(readFlag(fields)).toBe(flag);
+});
+
+describe('the mark of a lab counts more than the service’s word for normal', () => {
+  /** The codes of HL7 table 0078 and of ObservationInterpretation, which took its place, and words that labs write. */
+  const marks = {
+    normal: 'N|n|normal|NORMAL',
+    high: 'H|>|HU|HX|H>|HI|High|HIGH|h*|(H)|*H*|H!|[H]|H,|borderline high|Above high normal|H^High^HL70078|N~H',
+    low: 'L|<|LU|LX|L<|LO|Low|l*|(L)|*L*|L!|slightly low|Below low normal|L^Below low normal^HL70078',
+    abnormal: 'A|A*|ABN|abnl|Abnormal|(A)|very abnormal|H/L|D~A',
+    critical: 'AA|AA*|Critical|CRIT|panic|Alert|critically abnormal|not critical|H. pylori: critical',
+    'critical-high':
+      'HH|HH*|H HH|Critical High|High Panic|alert high|CRITICAL_HIGH|crit-high|CRIT H|H, critical|HH^Panic high',
+    'critical-low': 'LL|LL!|critical low|panic-low|ALERT_LOW|Crit. L',
+    unknown:
+      'U|D|B|W|S|R|I|MS|VS|NS|SDD|SYN-R|SYN-S|POS|Positive|NEG|Negative|IND|DET|ND|detected|E|IE|EX|EXP|UNE|RR|WR|NR|HM|MM|TOX|CAR|AC|QCF|OBX|null|*|**|!|?|+|N*|N!|(N)|↑|-|.|5|<5|H. pylori|Hepatitis A|Vitamin A level|Abc|Highlands|normalish|not normal|normal?|élevé|正常',
+  };
+  const rows = Object.entries(marks).flatMap(([flag, texts]) => texts.split('|').map((mark) => [mark, flag]));
+
+  test.each(rows)('%s is %s', (mark, flag) => {
+    const fields = { interpretation: 'NORMAL', ...inside, sourceInterpretation: mark };
+
+    expect(readFlag(fields)).toBe(flag);
+    expect(readFlag({ ...fields, interpretation: null })).toBe(flag);
+    expect(readFlag({ sourceInterpretation: mark })).toBe(flag);
+  });
 });
 
 describe('whatever is said of a result', () => {
@@ -38,8 +66,11 @@ describe('whatever is said of a result', () => {
       isAboveRange: fc.constantFrom(true, false, null),
       isBelowRange: fc.constantFrom(true, false, null),
       sourceInterpretation: fc.oneof(
-        fc.constantFrom('H', 'HH', 'L', 'LL', 'A', 'AA', 'N', '>', '<'),
-        fc.string(),
+        fc.constantFrom('H', 'HH', 'L', 'LL', 'A', 'AA', 'N', '>', '<', 'normal', ' n '),
+        fc
+          .array(fc.constantFrom('critical', 'panic', 'HH', 'H', 'L', 'N', 'normal', ' ', '*', '_', '~', '?'))
+          .map((parts) => parts.join('')),
+        fc.string({ unit: 'grapheme' }),
       ),
       type: fc.constantFrom('NUMERIC', 'COMMENT', null),
     },
@@ -53,15 +84,21 @@ describe('whatever is said of a result', () => {
         expect(fields.isAboveRange).not.toBe(true);
         expect(fields.isBelowRange).not.toBe(true);
         expect(['ABNORMAL', 'CRITICAL']).not.toContain(fields.interpretation);
-        expect(fields.sourceInterpretation ?? '').not.toMatch(/^\s*(h+|l+|a+|>|<)\s*$/i);
+        expect(fields.sourceInterpretation ?? '').toMatch(/^\s*(n|normal)?\s*$/i);
       }),
     );
   });
 
   test('a critical one is never called less', () => {
+    const around = fc.tuple(
+      fc.string({ unit: 'grapheme' }),
+      fc.constantFrom('critical', 'PANIC', 'Alert'),
+      fc.string({ unit: 'grapheme' }),
+    );
     fc.assert(
-      fc.property(flags, (fields) => {
+      fc.property(flags, around, (fields, words) => {
         expect(readFlag({ ...fields, interpretation: 'CRITICAL' })).toMatch(/^critical/);
+        expect(readFlag({ ...fields, sourceInterpretation: words.join(' ') })).toMatch(/^critical/);
       }),
     );
   });

@@ -7,7 +7,9 @@ const UP = 'M10 4l6.5 12h-13z';
 const DOWN = 'M10 16l6.5-12h-13z';
 
 /** The shape of each flag: up, down, beside the way, stop. Who sees no colours sees the shape and reads the word. */
-const SHAPES: Readonly<Record<Flag, readonly [shape: string, word: keyof ResultStrings]>> = {
+const SHAPES: Readonly<
+  Record<Exclude<Flag, 'unknown'>, readonly [shape: string, word: keyof ResultStrings]>
+> = {
   normal: ['M4.5 10.5l3.5 3.5 7.5-8', 'normal'],
   high: [UP, 'high'],
   low: [DOWN, 'low'],
@@ -17,9 +19,9 @@ const SHAPES: Readonly<Record<Flag, readonly [shape: string, word: keyof ResultS
   'critical-low': [DOWN, 'criticalLow'],
 };
 
-/** A flag as a shape and a word; nothing where nobody says how the value compares. */
+/** A flag as a shape and a word; nothing where it is not known how the value compares. */
 export function drawFlag(flag: Flag | null, texts: ResultStrings): Drawing {
-  if (!flag) return nothing;
+  if (!flag || flag === 'unknown') return nothing;
   const [shape, word] = SHAPES[flag];
   const kind = flag.startsWith('critical') ? 'critical' : flag;
   return html`

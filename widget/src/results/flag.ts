@@ -1,33 +1,50 @@
 import { type Fields, readText } from '../gateway/fields.ts';
 
-/** How a value compares with what is expected. */
-export type Flag = 'normal' | 'high' | 'low' | 'abnormal' | 'critical' | 'critical-high' | 'critical-low';
+/** How a value compares with what is expected. `unknown`: it is rated in words that are not known here, and no flag is shown. */
+export type Flag =
+  | 'normal'
+  | 'high'
+  | 'low'
+  | 'abnormal'
+  | 'critical'
+  | 'critical-high'
+  | 'critical-low'
+  | 'unknown';
 
-/** The marks that labs print beside a value (HL7 table 0078, and the words that some labs write instead). */
-const MARKS = {
-  high: /^(h|hh|>|high)$/,
-  low: /^(l|ll|<|low)$/,
-  critical: /^(hh|ll|aa|critical|panic)$/,
-  abnormal: /^(a|aa|abnormal)$/,
-  normal: /^(n|normal)$/,
+/** What a word of the mark beside a value says: the codes of HL7 table 0078, and the words that some labs write instead. */
+const WORDS = {
+  high: /^(h[hiux]?|>|high)$/,
+  low: /^(l[loux]?|<|low)$/,
+  critical: /^(hh|ll|aa|crit|critical|critically|panic|alert)$/,
+  abnormal: /^(aa?|abnl?|abnormal)$/,
+  /** Codes that may stand beside another one, and do not compare the value with its range. */
+  others: /^(n|normal|[udbw])$/,
 } as const;
 
 /**
  * The flag of a result; null where nobody says how it compares. The gravest statement counts: a value is normal only if
- * nothing says otherwise.
+ * nothing says otherwise. The service fills in `normal` by itself, so a mark of the lab counts more.
  */
 export function readFlag(fields: Fields): Flag | null {
   const { interpretation, isAboveRange, isBelowRange } = fields;
   const mark = (readText(fields.sourceInterpretation) ?? '').trim().toLowerCase();
-  const isHigh = isAboveRange === true || MARKS.high.test(mark);
-  const isLow = isBelowRange === true || MARKS.low.test(mark);
+  const says = readWords(mark);
+  const isHigh = isAboveRange === true || says('high');
+  const isLow = isBelowRange === true || says('low');
   const direction = readDirection(isHigh, isLow);
-  if (interpretation === 'CRITICAL' || MARKS.critical.test(mark)) {
+  if (interpretation === 'CRITICAL' || says('critical')) {
     return direction ? `critical-${direction}` : 'critical';
   }
   if (direction) return direction;
-  if (isHigh || interpretation === 'ABNORMAL' || MARKS.abnormal.test(mark)) return 'abnormal';
-  return isNormal(fields, mark) ? 'normal' : null;
+  if (isHigh || interpretation === 'ABNORMAL' || says('abnormal')) return 'abnormal';
+  return readHarmless(fields, mark);
+}
+
+function readWords(mark: string): (kind: keyof typeof WORDS) => boolean {
+  const words = mark.match(/[\p{L}\p{N}]+|[<>]/gu) ?? [];
+  const areKnown = words.every((word) => Object.values(WORDS).some((pattern) => pattern.test(word)));
+  // In a text a letter is no code: "H. pylori".
+  return (kind) => words.some((word) => WORDS[kind].test(word) && (areKnown || word.length > 2));
 }
 
 /** Null where neither is said, and where both are. */
@@ -36,13 +53,16 @@ function readDirection(isHigh: boolean, isLow: boolean): 'high' | 'low' | null {
   return isHigh ? 'high' : 'low';
 }
 
-function isNormal(
+/** The flag where nothing that is known here says that the value is not as expected. */
+function readHarmless(
   { interpretation, interpretationRaw, isAboveRange, isBelowRange, type }: Fields,
   mark: string,
-) {
+): Flag | null {
+  const isNormal = mark === 'n' || mark === 'normal';
+  // Another mark, and an interpretation that nobody knows, may be anything.
+  if ((mark && !isNormal) || (interpretationRaw && !interpretation)) return 'unknown';
   // The service says `normal` of every remark.
-  if (type === 'COMMENT') return false;
-  if (interpretation === 'NORMAL' || MARKS.normal.test(mark)) return true;
-  // An interpretation that nobody knows may be anything.
-  return !interpretationRaw && isAboveRange === false && isBelowRange === false;
+  if (type === 'COMMENT') return null;
+  const isInside = isAboveRange === false && isBelowRange === false;
+  return isNormal || isInside || interpretation === 'NORMAL' ? 'normal' : null;
 }

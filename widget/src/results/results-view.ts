@@ -81,8 +81,11 @@ function drawOverall(head: ResultsHead, details: ResultsDetails, texts: ResultSt
 /** The gravest statement counts: the whole is never shown as less grave than one of the results. */
 function findGravest({ overall }: ResultsHead, { biomarkers }: ResultsDetails): string | null {
   if (biomarkers.some(({ flag }) => flag?.startsWith('critical'))) return 'CRITICAL';
-  const isContradicted = overall === 'NORMAL' && biomarkers.some(({ flag }) => flag && flag !== 'normal');
-  return isContradicted ? 'ABNORMAL' : overall;
+  if (overall !== 'NORMAL') return overall;
+  const flags = biomarkers.flatMap(({ flag }) => (flag && flag !== 'normal' ? [flag] : []));
+  if (flags.some((flag) => flag !== 'unknown')) return 'ABNORMAL';
+  // What one of them means is not known here.
+  return flags.length ? null : overall;
 }
 
 /**
