@@ -89,10 +89,9 @@ export function readResults(order: unknown): Results | null {
 
 function readHead(metadata: Fields, step: unknown): ResultsHead {
   const status = (readText(metadata.statusRaw) ?? '').toLowerCase();
-  const isCorrected = step === 'CORRECTED' || /correct|amend/.test(status);
   return {
-    completeness: readCompleteness(status, isCorrected ? 'CORRECTED' : step),
-    isCorrected,
+    completeness: readCompleteness(status, step),
+    isCorrected: step === 'CORRECTED' || /correct|amend/.test(status),
     overall: readText(metadata.interpretation),
     collected: readDate(metadata, 'collected'),
     reported: readDate(metadata, 'reported'),
@@ -100,10 +99,13 @@ function readHead(metadata: Fields, step: unknown): ResultsHead {
   };
 }
 
-/** A partial report is never called complete: the service fills the lab's status with `final` where the lab says nothing. */
+/**
+ * A partial report is never called complete. Only the order's step can say that all is here: the service fills the lab's
+ * status with `final` where the lab says nothing, and the first values can be corrected before the others come.
+ */
 function readCompleteness(status: string, step: unknown): ResultsHead['completeness'] {
-  if (step === 'PARTIAL_RESULTS' || /partial|prelim/.test(status)) return 'partial';
-  return step === 'COMPLETED' || step === 'CORRECTED' || /final|complete/.test(status) ? 'final' : null;
+  if (step === 'PARTIAL_RESULTS' || /partial|prelim|incomplete/.test(status)) return 'partial';
+  return step === 'COMPLETED' || step === 'CORRECTED' ? 'final' : null;
 }
 
 function readDetails(fields: Fields, metadata: Fields): ResultsDetails {
