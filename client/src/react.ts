@@ -1,21 +1,25 @@
-import { useCallback, useEffect, useRef, useState } from 'react';
+import { useCallback, useEffect, useMemo, useState } from 'react';
 import type { FollowOptions, LabgraphClient } from './client.ts';
 import type { GraphQLDocument } from './document.ts';
-import type { LabgraphError } from './errors.ts';
+import { LabgraphError } from './errors.ts';
 import type { Updates } from './follow.ts';
 
 /**
- * A function that stays the same over all renders and calls the newest `getToken`: for `createLabgraphClient({ token })`
- * and for the `tokenProvider` of `<portal-launch>`.
+ * A function that calls the newest `getToken` and stays the same over all renders for one person: for
+ * `createLabgraphClient({ token })` and for the `tokenProvider` of `<portal-launch>`.
+ * @param person whose tokens they are: any value that changes with the person, for example the session
  */
 export function usePortalToken<Reason>(
   getToken: (reason: Reason) => Promise<string>,
+  person: unknown,
 ): (reason: Reason) => Promise<string> {
-  const newest = useRef(getToken);
+  // Each person has an object of their own: a client that outlives the change never gets a token of the next person.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the effect below brings a newer function.
+  const newest = useMemo(() => ({ current: getToken }), [person]);
   useEffect(() => {
     newest.current = getToken;
   });
-  return useCallback((reason: Reason) => newest.current(reason), []);
+  return useCallback((reason: Reason) => newest.current(reason), [newest]);
 }
 
 /** What `useOrder` shows without a document of your own. */
@@ -34,7 +38,7 @@ export interface OrderState<Order> {
   readonly order: Order | null;
   /** False while the connection is not there: the order may be older than the service's. */
   readonly isLive: boolean;
-  /** What ended the updates for good; otherwise null. */
+  /** What ended the updates for good; otherwise null. NOT_FOUND also when the order has moved to another user. */
   readonly error: LabgraphError | null;
 }
 
@@ -72,22 +76,26 @@ export function useOrder(
     const change = (part: Partial<OrderState<unknown>>) => {
       if (left.signal.aborted) return;
       setState((before) => ({
-        shown: { ...(before.of === orderId ? before.shown : unknown), ...part },
-        of: orderId,
+        shown: { ...(isOf(before.of, client, orderId) ? before.shown : unknown), ...part },
+        of: { client, orderId },
       }));
     };
     change(unknown);
     void showOrder(client.follow(document, { orderId }, toOptions(left.signal, change)), change);
     return () => left.abort();
   }, [client, orderId, document]);
-  // Never one order in place of another, not even for one render.
-  return of === orderId ? shown : unknown;
+  // Never the order of another id or person, not even for one render.
+  return isOf(of, client, orderId) ? shown : unknown;
 }
 
 interface Shown {
   readonly shown: OrderState<unknown>;
-  /** The id of the order. */
-  readonly of: string | null;
+  /** The order, and who asked for it. */
+  readonly of: { readonly client: LabgraphClient; readonly orderId: string } | null;
+}
+
+function isOf(of: Shown['of'], client: LabgraphClient, orderId: string): boolean {
+  return of?.client === client && of.orderId === orderId;
 }
 
 type Change = (part: Partial<OrderState<unknown>>) => void;
@@ -106,9 +114,11 @@ async function showOrder(
 ): Promise<void> {
   try {
     for await (const { orderUpdates } of updates) change({ order: orderUpdates.order, isLive: true });
-    change({ isLive: false });
-  } catch (error) {
+    // The stream of one order is complete when the order has moved to another user.
+    throw new LabgraphError('NOT_FOUND');
+  } catch (cause) {
     // `follow` throws nothing else.
-    change({ isLive: false, error: error as LabgraphError });
+    const error = cause as LabgraphError;
+    change({ isLive: false, error, ...(error.code === 'NOT_FOUND' ? { order: null } : {}) });
   }
 }

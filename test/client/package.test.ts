@@ -8,7 +8,8 @@ import { gzipSync } from 'node:zlib';
 import { publint } from 'publint';
 import { formatMessage } from 'publint/utils';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { gatewayKey, startLab } from '../support/lab.ts';
+import { gatewayKey, type Lab, startLab } from '../support/lab.ts';
+import { labTestOf, patient } from '../support/ordering.ts';
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -105,6 +106,52 @@ test('useOrder shows an order and its changes, and nothing of it once another or
   expect(shown[asked]).toEqual([null, false, null]);
   expect(shown.at(-1)).toEqual([null, false, 'NOT_FOUND']);
 });
+
+test('useOrder shows nothing of an order that is another person’s: after a change of person, and after the order moved', async () => {
+  await using lab = await startLab();
+  const [one, two] = lab.sandbox.users();
+  const userIds = [one?.userId ?? '', two?.userId ?? ''];
+  const { orderId, sampleId } = await orderKit(lab, userIds[0] ?? '');
+  const given = {
+    url: `${lab.url}/graphql`,
+    key: gatewayKey,
+    tokens: await Promise.all(userIds.map((userId) => lab.tokenFor(userId))),
+    orderId,
+    register: { ...patient, sampleId, userId: userIds[1] },
+  };
+
+  const { stdout } = await run('node', ['src/react-person.js', JSON.stringify(given)], { cwd: project });
+
+  type Render = readonly [person: string, hasOrder: boolean, isLive: boolean, code: string | null];
+  const shown: readonly Render[] = JSON.parse(stdout);
+  const ofPresent = shown.filter(([person]) => person === 'present');
+  expect(ofPresent[0]).toEqual(['present', false, false, null]);
+  expect(ofPresent.at(-1)).toEqual(['present', false, false, 'NOT_FOUND']);
+  expect(ofPresent.filter(([, hasOrder]) => hasOrder)).toEqual([]);
+  const again = shown.slice(shown.findLastIndex(([person]) => person === 'present') + 1);
+  expect(again[0]).toEqual(['former', false, false, null]);
+  expect(again.at(-1)).toEqual(['former', false, false, 'NOT_FOUND']);
+});
+
+/** A kit that this person has at home. */
+async function orderKit(lab: Lab, userId: string): Promise<{ orderId: string; sampleId: string }> {
+  const { receiverName, firstLine, city, state, zip, country } = patient.patientAddress;
+  const shippingDetails = { receiverName, firstLine, city, state, zip, country, phoneNumber: '+16025550100' };
+  const input = { userId, labTestId: labTestOf(lab, 'testkit'), idempotencyKey: 'kit', shippingDetails };
+  const create = `mutation ($input: CreateTestkitOrderInput!) { createTestkitOrder(input: $input) {
+    ... on OrderCreated { order { id } } } }`;
+  const { data } = await lab.query(create, { variables: { input } });
+  const { id } = data.createTestkitOrder.order;
+  await lab.query(
+    'mutation ($id: ID!, $to: String) { simulateOrder(id: $id, finalStatus: $to) { __typename } }',
+    {
+      variables: { id, to: 'collecting_sample.testkit.with_customer' },
+    },
+  );
+  await lab.sandbox.webhooks.settled();
+  const read = await lab.query('query ($id: ID!) { order(id: $id) { sampleId } }', { variables: { id } });
+  return { orderId: id, sampleId: read.data.order.sampleId };
+}
 
 test('the files of the schema are those of schema.graphql', async () => {
   // In a process of its own, because a gateway in this one meters the fields of introspection.

@@ -10,7 +10,7 @@ const shown = [];
 let rendered = Promise.withResolvers();
 
 function Status({ id }) {
-  const token = usePortalToken(async () => key);
+  const token = usePortalToken(async () => key, key);
   const client = useMemo(() => createLabgraphClient({ url, token }), [token]);
   const { order, isLive, error } = useOrder(client, id);
   shown.push([order?.status.label ?? null, isLive, error?.code ?? null]);
