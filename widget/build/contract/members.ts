@@ -24,7 +24,7 @@ export const tokenProvider: Property = {
   attribute: null,
   type: 'TokenProvider | null',
   fallback: 'null',
-  text: 'Gives viewer tokens: `async ({ reason, scope, orderId, signal }) => token` or `{ token, expiresAt }`.',
+  text: 'Gives viewer tokens: `async ({ reason, scope, orderId, signal }) => token` or `{ token, expiresAt }`. The token serves all orders of the elements that share the function.',
 };
 
 /** A host's own client. */

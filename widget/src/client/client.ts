@@ -106,7 +106,7 @@ async function ask<Value>(asked: Asked<Value>, isSecondTime = false): Promise<Va
   } catch (cause) {
     const error = signal.aborted ? new PortalError('TIMEOUT') : toPortalError(cause, 'NETWORK');
     error.requestId ??= response?.headers.get('x-request-id') ?? null;
-    // A token too narrow for the question: a new one, asked for with its scope and order, may do.
+    // A token without the scope of the question: a new one, asked for with it, may do.
     const isOfToken = error.code === 'UNAUTHENTICATED' || error.code === 'SCOPE_MISSING';
     if (isSecondTime || !isOfToken) throw error;
   }

@@ -1,7 +1,10 @@
 import { PortalError, toPortalError } from './errors.ts';
 import { readFields } from './fields.ts';
 
-/** Why a token is requested, and for which use. `orderId` is null for the portal's home. */
+/**
+ * Why a token is requested, and for which use first: the token serves all orders of the elements that share the provider.
+ * `orderId` is null for the portal's home.
+ */
 export interface TokenRequest {
   readonly reason: 'initial' | 'expiring' | 'rejected';
   readonly scope: 'status' | 'launch' | 'results';
