@@ -14,5 +14,6 @@ export { toErrorCode } from './gateway/gateway-error.ts';
 export { WAIT_LIMIT_MS } from './gateway/token.ts';
 export { announce } from './page/announcer.ts';
 export { MASKED, setMarks } from './page/masks.ts';
+export { inLanguage } from './words/language.ts';
 export { formatTime } from './words/times.ts';
 // biome-ignore-end lint/performance/noBarrelFile: what `portal-results.js` shares with this module (decision 0100)

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { formatDate, formatRange, formatUnit, formatValue } from '../../../widget/src/results/numbers.ts';
 import { english } from '../../../widget/src/results/strings.ts';
+import { speakAtHome } from '../support/browser-language.ts';
 
 const LANGUAGES = ['en', 'es', 'fr', 'de', 'pt', 'ar', '', 'en_US', 'no language'];
 const none = { range: null, min: null, max: null };
@@ -18,17 +19,48 @@ describe('a value', () => {
     ['Negative', 'de', 'Negative'],
     ['1:80', 'de', '1:80'],
     ['2.0E+3', 'de', '2.0E+3'],
-  ])('%s in %s is written %s', (text, language, written) => {
+    ['1,200', 'en', '1,200'],
+    ['1,200', 'ar', '1,200'],
+    ['1,200', 'de', '1200'],
+    ['<1,200', 'fr', '<1200'],
+    ['-12,345,678.90', 'pt', '-12345678,90'],
+    // No thousands: what the comma means is not known.
+    ['0,123', 'de', '0,123'],
+    ['1,2', 'de', '1,2'],
+    ['12,34,567', 'de', '12,34,567'],
+    ['1200,300', 'de', '1200,300'],
+    ['1.234', '', '1.234'],
+    ['1.234', 'en_US', '1.234'],
+    ['1.234', 'de_DE', '1,234'],
+    ['1.234', 'es_MX', '1.234'],
+    ['1.234', 'de_DE.UTF-8', '1,234'],
+    ['1.234', 'no language', '1.234'],
+  ])('%s in %j is written %s, whatever the browser speaks', (text, language, written) => {
+    using _browser = speakAtHome('de');
+
     expect(formatValue(text, language)).toBe(written);
   });
 
-  test('is the same number in every language: only the decimal sign may change', () => {
-    const texts = fc.oneof(fc.string(), fc.stringMatching(/^[<>]?-?\d{1,20}(\.\d{1,20})?$/));
+  test('is the same number in every language: only the signs between its digits may change', () => {
+    const texts = fc.oneof(
+      fc.string(),
+      fc.stringMatching(/^[<>]?-?\d{1,20}(\.\d{1,20})?$/),
+      fc.stringMatching(/^[<>]?-?[1-9]\d{0,2}(,\d{3}){1,4}(\.\d{1,20})?$/),
+    );
     fc.assert(
       fc.property(texts, fc.constantFrom(...LANGUAGES), (text, language) => {
         const written = formatValue(text, language);
-        expect(written.length).toBe(text.length);
-        if (written !== text) expect(written.replace(',', '.')).toBe(text);
+        if (written !== text) expect(written.replace(',', '.')).toBe(text.replaceAll(',', ''));
+      }),
+    );
+  });
+
+  test('has one comma at most where that is the decimal sign', () => {
+    const texts = fc.stringMatching(/^[<>]?-?[1-9]\d{0,2}(,\d{3}){1,4}(\.\d{1,20})?$/);
+    fc.assert(
+      fc.property(texts, fc.constantFrom('de', 'fr', 'es', 'pt'), (text, language) => {
+        expect(formatValue(text, language)).toMatch(/^[^.,]*(,\d+)?$/);
+        expect(formatValue(text, language).includes(',')).toBe(text.includes('.'));
       }),
     );
   });
@@ -55,6 +87,9 @@ describe('an expected range', () => {
 
   test('has the numbers of the reader’s language', () => {
     expect(formatRange({ ...none, range: '0.82-1.77' }, english, 'de')).toBe('0,82 to 1,77');
+    expect(formatRange({ ...none, range: '1,500-7,800' }, english, 'de')).toBe('1500 to 7800');
+    expect(formatRange({ ...none, range: '<1,000.5' }, english, 'de')).toBe('below 1000,5');
+    expect(formatRange({ ...none, range: '1,500-7,800' }, english, 'en')).toBe('1,500 to 7,800');
   });
 
   test('is not changed by signs of a pattern in the text of the lab', () => {
@@ -101,6 +136,17 @@ describe('a date', () => {
     });
     expect(formatDate({ at: null, on: null, raw: null }, 'en')).toBeNull();
   });
+
+  test.each(['', 'en_US', '!'])(
+    'is in English where the texts are, whatever the browser speaks: %j',
+    (language) => {
+      using _browser = speakAtHome('de');
+
+      expect(formatDate({ at: null, on: '2026-03-04', raw: null }, language)?.text).toMatch(
+        /^March 4, 2026$/,
+      );
+    },
+  );
 
   test.each(LANGUAGES)('is written in the language %s', (language) => {
     expect(formatDate({ at: null, on: '2026-03-04', raw: null }, language)?.text).toMatch(/2026/);

@@ -170,6 +170,16 @@ describe('the language of an element', () => {
     expect(find(element, 'time').textContent).not.toBe('');
   });
 
+  test('is English where the page names none, and the texts say so to screen readers', async () => {
+    using gateway = new FakeGateway();
+    document.documentElement.removeAttribute('lang');
+    const element = mountStatus(gateway, {});
+
+    await untilLabel(element, 'Transit customer');
+
+    expect(find(element, '.frame').lang).toBe('en');
+  });
+
   test('written from right to left, mirrors the steps and the arrow', async () => {
     using gateway = new FakeGateway();
     document.documentElement.lang = 'ar';

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { formatAge, formatTime } from '../../../widget/src/words/times.ts';
+import { speakAtHome } from '../support/browser-language.ts';
 
 const NOW = new Date(2026, 10, 22, 15, 0);
 
@@ -56,7 +57,26 @@ describe('the age of a status', () => {
     expect([formatAge(time, 'en'), formatTime(time, 'en')]).toEqual(['', '']);
   });
 
-  test.each(['en_US', '!', ''])('needs no language: %j', (language) => {
-    expect(formatAge(ago(2 * HOUR), language)).not.toBe('');
+  test.each([
+    ['', '2 hours ago'],
+    ['!', '2 hours ago'],
+    ['en_US', '2 hours ago'],
+    ['de_AT', 'vor 2 Stunden'],
+    ['de_DE.UTF-8', 'vor 2 Stunden'],
+    ['qx', '2 hours ago'],
+  ])(
+    'is in the language of the texts, also where that is no tag, and never in the browser’s: %j',
+    (language, text) => {
+      using _browser = speakAtHome('fr');
+
+      expect(formatAge(ago(2 * HOUR), language)).toBe(text);
+    },
+  );
+
+  test('and a date is so, too', () => {
+    using _browser = speakAtHome('fr');
+
+    expect(formatTime(ago(20 * DAY), '')).toContain('Nov 2, 2026');
+    expect(formatTime(ago(20 * DAY), 'es_MX')).toContain('2 nov 2026');
   });
 });

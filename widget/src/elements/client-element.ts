@@ -132,9 +132,9 @@ export abstract class ClientElement extends WidgetElement {
     return this.#aim ?? aim;
   }
 
-  /** The language of the texts: the page's, or English where the page's is not there. */
+  /** The language of the texts: the page's, or English where the page's is not there or it names none. */
   protected get language(): string {
-    const language = readLanguage(this);
+    const language = readLanguage(this) || 'en';
     return isSpoken(language) || this.strings ? language : 'en';
   }
 

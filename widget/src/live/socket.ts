@@ -77,7 +77,6 @@ export function createOperationSocket(url: string, listener: SocketListener): Op
   const client = createClient({
     url,
     webSocketImpl: withoutExceptions(WebSocket),
-    lazy: true,
     keepAlive: PING_EVERY_MS,
     retryAttempts: Number.POSITIVE_INFINITY,
     shouldRetry: () => true,

@@ -40,15 +40,14 @@ export interface PortalEventDetails {
   'portal-error': PortalErrorReport;
 }
 
-const CANCELABLE: readonly string[] = ['portal-before-launch', 'portal-blocked', 'portal-error'];
-
 /** Dispatches one event; false when a listener cancelled it. */
 export function emit<Name extends keyof PortalEventDetails>(
   target: EventTarget,
   name: Name,
   detail: PortalEventDetails[Name],
 ): boolean {
-  const cancelable = CANCELABLE.includes(name);
+  // `portal-before-launch`, `portal-blocked` and `portal-error`.
+  const cancelable = /before|blocked|error/.test(name);
   return target.dispatchEvent(new CustomEvent(name, { bubbles: true, composed: true, cancelable, detail }));
 }
 

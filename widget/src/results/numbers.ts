@@ -1,9 +1,12 @@
+import { inLanguage } from '../words/language.ts';
 import type { Biomarker, LabDate } from './results.ts';
 import type { ResultStrings } from './strings.ts';
 
-const PLAIN = /^[-−]?\d+(?:\.\d+)?$/;
-const BETWEEN = /^([-−]?\d+(?:\.\d+)?)\s*(?:-|–|to)\s*([-−]?\d+(?:\.\d+)?)$/;
-const BOUND = /^(<=|>=|<|>|≤|≥)\s*([-−]?\d+(?:\.\d+)?)$/;
+/** A number of a lab, which may have its thousands in groups. */
+const NUMBER = String.raw`([-−]?(?:\d+|[1-9]\d{0,2}(?:,\d{3})+)(?:\.\d+)?)`;
+const PLAIN = new RegExp(`^${NUMBER}$`);
+const BETWEEN = new RegExp(String.raw`^${NUMBER}\s*(?:-|–|to)\s*${NUMBER}$`);
+const BOUND = new RegExp(String.raw`^(<=|>=|<|>|≤|≥)\s*${NUMBER}$`);
 
 /** The pattern of a bound by the lab's sign. */
 const BOUNDS: Readonly<Record<string, 'below' | 'above' | 'upTo' | 'from'>> = {
@@ -16,8 +19,8 @@ const BOUNDS: Readonly<Record<string, 'below' | 'above' | 'upTo' | 'from'>> = {
 };
 
 /**
- * A value of the lab in the reader's way to write numbers: only the decimal point may change. Digits are never rounded,
- * grouped or replaced, because a value must be the same in every language. A text that is no number stays as it is.
+ * A value of the lab in the reader's way to write numbers: only the signs between its digits may change. Digits are never
+ * rounded, grouped or replaced, because a value must be the same in every language. A text that is no number stays as it is.
  */
 export function formatValue(text: string, language: string): string {
   const [, sign = '', bound] = BOUND.exec(text) ?? [];
@@ -47,14 +50,15 @@ export function formatRange(
 }
 
 function formatNumber(text: string, language: string): string {
-  return text.replace('.', readDecimalSign(language));
+  const sign = readDecimalSign(language);
+  // Where the comma is the decimal sign, "1,200" would be read as 1.2.
+  return sign === ',' ? text.replaceAll(',', '').replace('.', sign) : text;
 }
 
 function readDecimalSign(language: string): string {
-  const parts = makeFormat(
-    language,
-    (tag) => new Intl.NumberFormat(tag, { numberingSystem: 'latn' }),
-  ).formatToParts(1.5);
+  const parts = inLanguage(language, (locales) =>
+    new Intl.NumberFormat(locales, { numberingSystem: 'latn' }).formatToParts(1.5),
+  );
   return parts.find(({ type }) => type === 'decimal')?.value ?? '.';
 }
 
@@ -80,15 +84,8 @@ export function formatDate(
   if (Number.isNaN(+time)) return raw === null ? null : { text: raw, machine: null };
   // A day has no zone: in the reader's it could become the day before.
   const form: Intl.DateTimeFormatOptions = at ? { timeStyle: 'short' } : { timeZone: 'UTC' };
-  const format = makeFormat(language, (tag) => new Intl.DateTimeFormat(tag, { dateStyle: 'long', ...form }));
-  return { text: format.format(time), machine: at ?? on };
-}
-
-/** A `lang` that is no language, as in en_US, must not take the results away. */
-function makeFormat<Format>(language: string, make: (tag: string | undefined) => Format): Format {
-  try {
-    return make(language || undefined);
-  } catch {
-    return make(undefined);
-  }
+  const text = inLanguage(language, (locales) =>
+    time.toLocaleString(locales, { dateStyle: 'long', ...form }),
+  );
+  return { text, machine: at ?? on };
 }

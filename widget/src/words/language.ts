@@ -69,9 +69,24 @@ export function reportMissing(language: string): void {
   setTimeout(report, TIME_FOR_LANGUAGE_MS);
 }
 
+/**
+ * Writes a number or a time in the language of the texts, never in the browser's: "1,234" in English texts is another
+ * number than in German ones. A `lang` that is no tag, as es_MX, is read as one; where that fails, its first part counts.
+ */
+export function inLanguage<Written>(
+  language: string,
+  write: (locales: readonly string[]) => Written,
+): Written {
+  for (const tag of [language.replaceAll('_', '-'), readFirst(language)]) {
+    try {
+      return write([tag, 'en']);
+    } catch {}
+  }
+  return write(['en']);
+}
+
 function readFirst(language: string): string {
-  const [first = ''] = language.toLowerCase().split(/[-_]/);
-  return first;
+  return language.toLowerCase().replace(/[-_].*/, '');
 }
 
 function findStrings(language: string): PartialStrings | undefined {

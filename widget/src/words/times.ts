@@ -1,3 +1,5 @@
+import { inLanguage } from './language.ts';
+
 type Time = string | number | null | undefined;
 
 const MINUTE_MS = 60_000;
@@ -11,7 +13,7 @@ export function formatTime(time: Time, language: string): string {
   if (Number.isNaN(+date)) return '';
   const isToday = date.toDateString() === new Date().toDateString();
   const form = { dateStyle: isToday ? undefined : 'medium', timeStyle: 'short' } as const;
-  return inLanguage(language, (locale) => date.toLocaleString(locale, form));
+  return inLanguage(language, (locales) => date.toLocaleString(locales, form));
 }
 
 /**
@@ -23,8 +25,8 @@ export function formatAge(time: Time, language: string): string {
   const minutes = Math.floor((Date.now() - +date) / MINUTE_MS);
   if (!(minutes >= -1 && minutes < MOST_DAYS * DAY_MINUTES)) return formatTime(time, language);
   const [count, unit] = readAge(minutes, date);
-  return inLanguage(language, (locale) =>
-    new Intl.RelativeTimeFormat(locale, { numeric: 'auto' }).format(-count, unit),
+  return inLanguage(language, (locales) =>
+    new Intl.RelativeTimeFormat(locales, { numeric: 'auto' }).format(-count, unit),
   );
 }
 
@@ -43,13 +45,4 @@ function startOfDay(date: Date): number {
 
 function toDate(time: Time): Date {
   return new Date(time ?? Number.NaN);
-}
-
-/** A `lang` that is no language, as in en_US, must not take the status away. */
-function inLanguage(language: string, write: (locale: string | undefined) => string): string {
-  try {
-    return write(language || undefined);
-  } catch {
-    return write(undefined);
-  }
 }
