@@ -57,6 +57,46 @@ describe.each(['NOT_FOUND', 'BAD_USER_INPUT'])('an order that the gateway refuse
   });
 });
 
+describe('an order whose stream is complete', () => {
+  test('is gone at once where it has moved to another user: nothing of it stays on screen', async () => {
+    const gateway = new OrderGateway();
+    const { feed, seen } = openPage(gateway).follow();
+    await pass(1000);
+    gateway.hasMoved = true;
+
+    gateway.complete();
+    await pass();
+
+    const shown = [seen.errors, feed.order(), feed.connection(), gateway.asked];
+    expect(shown).toEqual([['NOT_FOUND'], null, 'closed', { live: 2, read: 0 }]);
+  });
+
+  test('is gone at once where it has moved while the page was away', async () => {
+    const gateway = new OrderGateway();
+    const { page, follow } = openPage(gateway);
+    const { feed, seen } = follow();
+    await pass(1000);
+    page.dispatchEvent(new Event('pagehide'));
+    gateway.hasMoved = true;
+
+    page.dispatchEvent(new Event('pageshow'));
+    await pass();
+
+    expect([seen.errors, feed.order(), feed.connection()]).toEqual([['NOT_FOUND'], null, 'closed']);
+  });
+
+  test('goes on where it is still there', async () => {
+    const gateway = new OrderGateway();
+    const { feed, seen } = openPage(gateway).follow();
+    await pass(1000);
+
+    gateway.complete();
+    await pass();
+
+    expect([seen.errors, feed.connection(), gateway.asked.live]).toEqual([[], 'live', 2]);
+  });
+});
+
 describe('an element that comes later', () => {
   test('gets the reason why the order is not there, without another question', async () => {
     const gateway = new OrderGateway();

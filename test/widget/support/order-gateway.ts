@@ -4,6 +4,7 @@ import { kitAfter } from './orders.ts';
 import { installPage } from './scripted-page.ts';
 
 interface Subscription {
+  readonly after: unknown;
   readonly id: string;
   readonly socket: FakeSocket;
   readonly orderId: string;
@@ -15,6 +16,8 @@ export class OrderGateway implements SocketServer {
   subscriptions: readonly Subscription[] = [];
   /** The number of questions so far: subscriptions and reads. */
   readonly asked = { live: 0, read: 0 };
+  /** The orders have moved to another user, so a subscription that is resumed ends at once. */
+  hasMoved = false;
   /** What every question is refused with. */
   refusal: string | null = null;
   opens = true;
@@ -33,8 +36,8 @@ export class OrderGateway implements SocketServer {
     if (type === 'ping' && this.answersPings) socket.say({ type: 'pong' });
     if (type === 'complete') this.subscriptions = this.subscriptions.filter((each) => each.id !== id);
     if (type !== 'subscribe') return;
-    const { orderId } = (payload as { variables: { orderId: string } }).variables;
-    this.#subscribe({ id: String(id), socket, orderId });
+    const { variables } = payload as { variables: { orderId: string; after: unknown } };
+    this.#subscribe({ ...variables, id: String(id), socket });
   }
 
   readonly answer = async (): Promise<Response> => {
@@ -44,8 +47,14 @@ export class OrderGateway implements SocketServer {
     return Response.json({ data: { order: kitAfter(3) } });
   };
 
+  /** Ends every subscription without an error, as when its order has moved to another user. */
+  complete(): void {
+    for (const { socket, id } of this.subscriptions) socket.say({ type: 'complete', id });
+    this.subscriptions = [];
+  }
+
   #subscribe(subscription: Subscription): void {
-    const { id, socket, orderId } = subscription;
+    const { id, socket, orderId, after } = subscription;
     this.asked.live += 1;
     const isFull =
       this.subscriptions.filter((each) => each.socket === socket).length >= this.operationsPerSocket;
@@ -53,8 +62,11 @@ export class OrderGateway implements SocketServer {
       socket.say({ type: 'error', id, payload: readErrors('RATE_LIMITED') });
       return;
     }
-    if (this.refusal) {
-      socket.say({ type: 'next', id, payload: { data: null, errors: readErrors(this.refusal) } });
+    const refusal = this.hasMoved ? 'NOT_FOUND' : this.refusal;
+    const isResumed = this.hasMoved && after !== null;
+    if (refusal && !isResumed)
+      socket.say({ type: 'next', id, payload: { data: null, errors: readErrors(refusal) } });
+    if (refusal) {
       socket.say({ type: 'complete', id });
       return;
     }

@@ -141,7 +141,8 @@ export class SharedOrderFeed implements OrderFeed, LiveSubscription {
 
   refused(errors: unknown): void {
     const code = readErrorCode(errors);
-    if (code === 'BAD_CURSOR' && this.#stream.cursor) {
+    // A stream that is complete cannot be resumed: its order may have moved to another user, which only a new one says.
+    if ((!errors || code === 'BAD_CURSOR') && this.#stream.cursor) {
       this.#stream = forgetCursor(this.#stream);
       this.#socket?.add(this);
       return;

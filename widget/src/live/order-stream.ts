@@ -30,7 +30,7 @@ export function beginSubscription(stream: OrderStream): OrderStream {
   return { ...stream, opening: true };
 }
 
-/** Forgets the cursor after BAD_CURSOR: the next subscription starts with a SNAPSHOT. */
+/** Forgets the cursor after BAD_CURSOR, and when a stream is complete: the next subscription starts with a SNAPSHOT. */
 export function forgetCursor(stream: OrderStream): OrderStream {
   return { ...stream, cursor: null };
 }
