@@ -40,6 +40,18 @@ describe('mode="redirect"', () => {
     expect(await embedding.readPortalVisits()).toMatchObject([{ referer: null, secFetchSite: 'cross-site' }]);
   });
 
+  test('stays in this tab on a page whose links open another one', async () => {
+    await using embedding = await startEmbedding();
+    const page = launchPage(embedding, orderOf(embedding), { attributes: 'mode="redirect"' });
+    const body = `<base target="_blank">${page.body}`;
+    await using visit = await openVisit({ browser, embedding }, { ...page, body });
+
+    await visit.page.getByRole('button', { name: 'Open patient portal' }).click();
+    await visit.page.waitForURL(`${embedding.serviceUrl}/**`);
+
+    expect(visit.page.context().pages()).toHaveLength(1);
+  });
+
   test('is ready, live and up to date again when the person comes back through the back/forward cache', async () => {
     await using embedding = await startEmbedding();
     const order = orderOf(embedding);

@@ -32,8 +32,8 @@ describe('the report', () => {
 
     const url = new URL('/documents/ticket-1', gateway.endpoint).href;
     expect(opened.map(({ href, rel, target }) => [href, rel, target])).toEqual([
-      [url, 'noreferrer', ''],
-      [url, 'noreferrer', ''],
+      [url, 'noreferrer', '_self'],
+      [url, 'noreferrer', '_self'],
     ]);
     expect(gateway.requests.filter(({ operation }) => operation === 'PortalDocument')).toHaveLength(2);
     expect(element.shadowRoot?.querySelector('a')).toBeNull();

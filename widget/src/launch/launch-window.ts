@@ -44,6 +44,8 @@ function writeWaitingText(page: Document, text: string, language: string): void 
 function clickAnchor(page: Document, url: string): void {
   const anchor = page.createElement('a');
   anchor.rel = 'noreferrer';
+  // Else a `<base target>` of the page would open another tab.
+  anchor.target = '_self';
   anchor.href = url;
   anchor.click();
 }

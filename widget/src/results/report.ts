@@ -34,13 +34,15 @@ export function requestReport(
 }
 
 /**
- * Downloads from an address of the gateway, which answers with an attachment: the page stays. Without a new tab, which
- * browsers block after the wait for the ticket.
+ * Downloads from an address of the gateway, which answers with an attachment: the page stays. Not in a new tab,
+ * which browsers block after the wait for the ticket.
  */
 export function download(url: string): void {
   const link = document.createElement('a');
   link.href = url;
   link.download = '';
+  // Else a `<base target>` of the page would open one.
+  link.target = '_self';
   link.rel = 'noreferrer';
   link.click();
 }
