@@ -214,7 +214,7 @@ class SqliteLog implements EventLog {
   async prune(before: Date): Promise<number> {
     let dropped = 0;
     for (;;) {
-      const step = await this.#writer.call('prune', before);
+      const step = await this.#writer.call('prune', before, new Date());
       dropped += step.dropped;
       this.#recent.dropThrough(this.#head);
       if (step.isDone) return dropped;

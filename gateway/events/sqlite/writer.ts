@@ -72,8 +72,11 @@ export class LogWriter {
     this.#setMeta('probed_at', new Date().toISOString());
   }
 
-  prune(before: Date): PruneStep {
-    return inTransaction(this.#database, () => pruneStep(this.#database, this.#reader, before));
+  prune(before: Date, now: Date): PruneStep {
+    return inTransaction(this.#database, () => {
+      this.#dropExpiredValues(now);
+      return pruneStep(this.#database, this.#reader, before);
+    });
   }
 
   rehash(after: string): string | null {
@@ -123,7 +126,7 @@ export class LogWriter {
     { until, now }: { readonly until: Date; readonly now: Date },
   ): void {
     const sealed = this.#seal.closeJson(value, rowOfOneTimeValue(key));
-    this.#sql.get('DELETE FROM deposits WHERE until <= ?').run(now.getTime());
+    this.#dropExpiredValues(now);
     this.#sql
       .get('INSERT INTO deposits (key, until, value) VALUES (?, ?, ?)')
       .run(key, until.getTime(), sealed);
@@ -137,6 +140,10 @@ export class LogWriter {
 
   close(): void {
     this.#database.close();
+  }
+
+  #dropExpiredValues(now: Date): void {
+    this.#sql.get('DELETE FROM deposits WHERE until <= ?').run(now.getTime());
   }
 
   #setMeta(name: string, value: string): void {

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { openRedisStore } from '../../../gateway/events/redis/store.ts';
 import { openSqliteStore } from '../../../gateway/events/sqlite/store.ts';
@@ -71,6 +72,20 @@ test('a one-time value in SQLite outlives its process, and is sealed in the file
   await second.log.close();
   expect(bytes.join('')).toContain('deposits');
   expect(bytes.join('')).not.toContain('Jane');
+});
+
+test('a one-time value in SQLite that has expired is deleted by the next pruning', async () => {
+  using folder = makeFolder();
+  const path = folder.file('events.db');
+  const { log: events, oneTimeValues } = await openSqliteStore(path, { keys: [], access: 'exclusive' });
+  const now = Date.now();
+  await oneTimeValues.put('expired', value, new Date(now + 59_000));
+  await oneTimeValues.put('valid', value, new Date(now + 60_001));
+  vi.setSystemTime(now + 60_000);
+  await events.prune(new Date(0));
+  await events.close();
+  using database = new DatabaseSync(path);
+  expect(database.prepare('SELECT key FROM deposits').all()).toEqual([{ key: 'valid' }]);
 });
 
 test('a one-time value in Redis is there for another gateway once, after a crash too, sealed and with an end', async () => {
