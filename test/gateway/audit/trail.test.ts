@@ -81,9 +81,12 @@ test('one operation is recorded once for each user, kind and outcome', async () 
   expect(accessesIn(folder.path)).toHaveLength(21);
 });
 
+// Of coreutils, which every Linux has.
+const mkfifo = '/usr/bin/mkfifo';
+
 /** Until it is released, work on files waits: each thread for it waits for a writer of a named pipe. */
 function holdDisk(pipe: string) {
-  execFileSync('mkfifo', [pipe]);
+  execFileSync(mkfifo, [pipe]);
   const threads = Number(process.env.UV_THREADPOOL_SIZE ?? 4);
   const opening = Array.from({ length: threads }, () => open(pipe, 'r'));
   return async () => {
