@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Caller } from '../auth/rights.ts';
 import type { Log } from '../log.ts';
-import type { RequestScope } from './request.ts';
+import { type RequestScope, runInScope } from './request.ts';
 
 export interface AccessLogOptions {
   readonly log: Log;
@@ -15,6 +15,9 @@ export interface Exchange {
   readonly scope: RequestScope;
 }
 
+/** The status of a request whose connection has ended before its answer; nginx's. */
+const unanswered = 499;
+
 /** Writes a line for each answer when it has been sent or its client has left. */
 export type AccessLog = (exchange: Exchange) => void;
 
@@ -23,16 +26,18 @@ export function createAccessLog({ log, nameOf }: AccessLogOptions): AccessLog {
     const startedAt = performance.now();
     const { socket, method = '' } = request;
     const bytesBefore = socket.bytesWritten;
-    response.once('close', () => {
+    const write = () =>
       log.info('request.answered', {
         method,
         route: routeOf(request.url ?? ''),
-        status: response.statusCode,
+        // Node has 200 there before anything is sent.
+        status: response.headersSent ? response.statusCode : unanswered,
         durationMs: Math.round(performance.now() - startedAt),
         bytes: socket.bytesWritten - bytesBefore,
         ...(scope.caller === null ? {} : { caller: nameOf(scope.caller) }),
       });
-    });
+    // When the client leaves, the socket emits the event, outside of the request.
+    response.once('close', () => runInScope(scope, write));
   };
 }
 

@@ -19,8 +19,9 @@ export function traceAnswer(tracing: Tracing, { request, response, scope }: Exch
   scope.span = span;
   if (!span.isRecorded) return;
   response.once('close', () => {
-    const { statusCode } = response;
-    span.set({ 'http.response.status_code': statusCode });
+    const { statusCode, headersSent } = response;
+    if (headersSent) span.set({ 'http.response.status_code': statusCode });
+    else span.fail('ABANDONED');
     if (statusCode >= 500) span.fail(String(statusCode));
     span.end();
   });

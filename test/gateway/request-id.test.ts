@@ -1,8 +1,12 @@
 import { once } from 'node:events';
 import { expect, test } from 'vitest';
 import { WebSocket } from 'ws';
+import { openEventStream } from '../support/event-stream.ts';
 import { gatewayKey, startLab, webhookSecret } from '../support/lab.ts';
+import { silence } from '../support/misbehaving-service.ts';
 import { sendRaw } from '../support/raw-http.ts';
+import { recordSpans } from '../support/spans.ts';
+import { startSpoiltLab } from '../support/spoilt-lab.ts';
 import { orderEvent, signedHeaders } from './webhooks/support.ts';
 
 const auditKey = Buffer.alloc(32, 'a').toString('base64');
@@ -173,4 +177,45 @@ test('the access log has a line for each answer, with the route and nothing pers
   ]);
   expect(lab.logged.join('')).not.toContain(userId);
   expect(lab.logged.join('')).not.toContain('somebody');
+});
+
+test('the line of a request whose client leaves has its id, and says whether it was answered', async () => {
+  using recorded = recordSpans();
+  await using lab = await startSpoiltLab({ env: { ACCESS_LOG: '1' } });
+  const linesOf = (id: string) =>
+    lab.logged
+      .map((line): Record<string, unknown> => JSON.parse(line))
+      .filter(({ event, requestId }) => event === 'request.answered' && requestId === id);
+  const [{ orderId, userId } = { orderId: '', userId: '' }] = lab.sandbox.orders();
+  const stream = await openEventStream({
+    ...{ url: lab.url, token: await lab.tokenFor(userId), requestId: 'stream-1' },
+    query: `subscription { orderUpdates(orderId: "${orderId}") { cursor } }`,
+  });
+  await stream.next();
+  const sent = lab.sent.length;
+  lab.spoil({ at: /^GET /, isDone: false, answer: silence });
+  const client = new AbortController();
+  const asked = fetch(`${lab.url}/graphql`, {
+    method: 'POST',
+    headers: { ...json, authorization, 'x-request-id': 'gone-1' },
+    body: '{"query":"{ users(first: 1) { nodes { id } } }"}',
+    signal: client.signal,
+  });
+  await expect.poll(() => lab.sent.length).toBe(sent + 1);
+
+  client.abort();
+  stream.leave();
+
+  await expect(asked).rejects.toMatchObject({ name: 'AbortError' });
+  await expect.poll(() => linesOf('gone-1')).toMatchObject([{ status: 499, bytes: 0 }]);
+  await expect.poll(() => linesOf('stream-1')).toMatchObject([{ status: 200 }]);
+  const failed = recorded.spans().filter(({ name, status }) => name === 'POST /graphql' && status.code === 2);
+  expect(failed.map(({ attributes }) => attributes)).toEqual([
+    {
+      'http.request.method': 'POST',
+      'http.route': '/graphql',
+      'url.scheme': 'http',
+      'error.type': 'ABANDONED',
+    },
+  ]);
 });

@@ -31,6 +31,7 @@ export interface EventStreamRequest {
   readonly lastEventId?: string | undefined;
   /** Of the page that asks. */
   readonly origin?: string | undefined;
+  readonly requestId?: string | undefined;
 }
 
 /**
@@ -60,13 +61,14 @@ export async function openEventStream(options: EventStreamRequest): Promise<Even
 }
 
 function send({ url, token, query, variables, ...more }: EventStreamRequest): Promise<IncomingMessage> {
-  const { method = 'POST', lastEventId, origin } = more;
+  const { method = 'POST', lastEventId, origin, requestId } = more;
   const headers = {
     accept: 'text/event-stream',
     authorization: `Bearer ${token}`,
     ...(method === 'POST' ? { 'content-type': 'application/json' } : {}),
     ...(lastEventId === undefined ? {} : { 'last-event-id': lastEventId }),
     ...(origin === undefined ? {} : { origin }),
+    ...(requestId === undefined ? {} : { 'x-request-id': requestId }),
   };
   const search = new URLSearchParams({ query, variables: JSON.stringify(variables ?? {}) });
   const address = method === 'GET' ? `${url}/graphql?${search}` : `${url}/graphql`;
