@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { matchesGlob } from 'node:path';
+import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { ServiceMonitor } from '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1/ServiceMonitor';
 import { Deployment } from 'kubernetes-models/apps/v1/Deployment';
@@ -146,3 +147,22 @@ test.each([
     expect(seconds * 1000).toBeLessThan(gateway.keepAliveTimeout);
   },
 );
+
+test('every command that is documented for the image names files that are in the image', () => {
+  const copied = [...read('Dockerfile').matchAll(/^COPY (?:--from=build )?(.+) (?:\S+)$/gm)]
+    .flatMap(([, sources = '']) => sources.split(' '))
+    .map((source) => source.replace(/^\/app\//, ''));
+  const commands = [
+    ...read('docs/deployment.md').matchAll(/^.*\/usr\/local\/bin\/node --import \.\/(\S+) (\S+) (\S+)$/gm),
+  ];
+  expect(commands).toHaveLength(3);
+  for (const [, preload = '', file = '', command = ''] of commands) {
+    expect(copied).toContain(preload);
+    expect(copied).toContain(`${file.split('/')[0]}/`);
+    const usage = execFileSync(process.execPath, ['--import', `./${preload}`, file, command, '--help'], {
+      cwd: root,
+      encoding: 'utf8',
+    });
+    expect(usage).toContain(command);
+  }
+});
