@@ -98,8 +98,11 @@ export class Reading {
   address(name: string): string | null {
     const text = this.text(name);
     if (text === null) return null;
-    const isAddress = URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
-    if (!isAddress) this.fault(`${name} must be an http or https address.`);
+    const url = URL.parse(text);
+    if (url === null || !/^https?:$/.test(url.protocol))
+      this.fault(`${name} must be an http or https address.`);
+    else if (url.username !== '' || url.password !== '' || /[?#]/.test(text))
+      this.fault(`${name} must have no user, no password, no query and no fragment.`);
     return text.replace(/(?<!\/)\/+$/, '');
   }
 

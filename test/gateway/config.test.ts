@@ -292,6 +292,18 @@ describe('a fault', () => {
     [{ SERVICE_URL: 'service.example.com' }, 'SERVICE_URL must be an http or https address.'],
     [{ SERVICE_URL: 'file:///etc' }, 'SERVICE_URL must be an http or https address.'],
     [
+      { SERVICE_URL: 'https://user:pass@proxy.example.com/api' },
+      'SERVICE_URL must have no user, no password, no query and no fragment.',
+    ],
+    [
+      { SERVICE_URL: 'https://s.example.com/?tenant=a' },
+      'SERVICE_URL must have no user, no password, no query and no fragment.',
+    ],
+    [
+      { PUBLIC_URL: 'https://g.example.com/#x' },
+      'PUBLIC_URL must have no user, no password, no query and no fragment.',
+    ],
+    [
       { SERVICE_DEPLOYMENT: 'production-us', SERVICE_URL_PRODUCTION_US: 'ftp://x' },
       'SERVICE_URL_PRODUCTION_US must be an http or https address.',
     ],
