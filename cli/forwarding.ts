@@ -41,12 +41,15 @@ export async function readCursorOfNow(session: Session<null>): Promise<string> {
   return eventCursor;
 }
 
-/** The events after this cursor, as they come. */
-export async function followEvents(session: Session<null>, after: string) {
+/** The events after this cursor, as they come. `onConnected` is called each time the stream is open. */
+export async function followEvents(session: Session<null>, after: string, onConnected?: () => void) {
   const { client } = await reach(session);
   const { signal, report } = session;
   const variables = { types: readTypes(session.options.events), after };
-  const onOpen = () => report('Connected.');
+  const onOpen = () => {
+    report('Connected.');
+    onConnected?.();
+  };
   const onRetry = ({ code }: LabgraphError) => report(`The stream was cut (${code}); it is resumed.`);
   const updates: Updates<{ readonly events: Item }> = client.follow(document, variables, {
     signal,

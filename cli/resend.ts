@@ -68,7 +68,11 @@ async function resendEvent(session: Session<null>, after: string): Promise<boole
   const target = readTarget(options['forward-to']);
   const secret = await findSecret(session);
   const signal = AbortSignal.any([session.signal, AbortSignal.timeout(eventTimeoutMs)]);
-  for await (const { events } of await followEvents({ ...session, signal }, after)) {
+  let wasConnected = false;
+  const onConnected = () => {
+    wasConnected = true;
+  };
+  for await (const { events } of await followEvents({ ...session, signal }, after, onConnected)) {
     if (events.__typename === 'StreamReset') {
       report('RESYNC: the history after this cursor is gone.');
       return false;
@@ -78,6 +82,7 @@ async function resendEvent(session: Session<null>, after: string): Promise<boole
     await print({ type: events.type, id: message.id, after, status });
     return status !== null && status >= 200 && status < 300;
   }
-  report('No event comes after this cursor.');
+  if (session.signal.aborted) return false;
+  report(wasConnected ? 'No event comes after this cursor.' : 'The gateway does not answer.');
   return false;
 }

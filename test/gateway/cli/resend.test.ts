@@ -22,6 +22,13 @@ test('an event that listen has forwarded is posted again under its id, found by 
   expect(forged).toMatchObject({ code: 1, text: '', said: expect.stringContaining('BAD_CURSOR') });
 });
 
+test('a gateway that does not answer is named as the fault, and not the cursor', async () => {
+  const env = { LABGRAPH_URL: 'http://127.0.0.1:9', LABGRAPH_KEY: gatewayKey };
+  const failed = await callLabgraph(env, 'resend', 'a-cursor', '--forward-to', 'http://127.0.0.1:9/');
+  expect(failed).toMatchObject({ code: 1, text: '' });
+  expect(failed.said.trimEnd().split('\n').at(-1)).toBe('The gateway does not answer.');
+});
+
 test("an order's last event comes to the gateway again; an unknown order is a fault", async () => {
   await using lab = await startLab();
   const env = { LABGRAPH_URL: lab.url, LABGRAPH_KEY: gatewayKey };
