@@ -53,7 +53,7 @@ export function bodies({ orderId }: { readonly orderId: string }): readonly Buff
     (bytes) => bytes.length <= maxBytes && !bytes.includes('{ events {'),
   );
   return [
-    ...Array.from({ length: 40 }, () => right)
+    ...Array.from({ length: 100 }, () => right)
       .flat()
       .map((text) => Buffer.from(text)),
     ...all,
