@@ -166,6 +166,28 @@ describe('the results of an order', () => {
     expect(readScreen(element)).toContain('Only the first 500 results are shown.');
   });
 
+  test('are not called cut where only the list of missing ones is', async () => {
+    using gateway = new FakeGateway();
+    gateway.order = complete();
+    const missing = Array.from({ length: 101 }, (_, index) => ({
+      name: `Test ${index}`,
+      reason: null,
+      note: null,
+    }));
+    gateway.results = fakeResults({ biomarkers: [fakeBiomarker('Sodium', '140')], missing });
+    const element = mountResults(gateway);
+    await untilPhase(element, 'ready');
+
+    expect(readScreen(element)).not.toContain('first 500');
+    expect(find(element, '.missing .cut').textContent).toContain('Only the first 100 results are shown.');
+  });
+
+  test('are not there before the element is in the page, and reading them settles all the same', async () => {
+    const element = document.createElement('portal-results');
+
+    expect(await element.refresh()).toBeUndefined();
+  });
+
   test('say that they are partial, and that they were corrected', async () => {
     using gateway = new FakeGateway();
     gateway.order = { ...complete(), status: wireStatus('COMPLETED', 'corrected') };

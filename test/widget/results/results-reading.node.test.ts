@@ -108,6 +108,14 @@ describe('the results of an answer', () => {
     expect(read({ results: { biomarkers: many.slice(1) } }).details?.isCut).toBe(false);
   });
 
+  test('and the list of those that are missing, which cuts no result', () => {
+    const missing = Array.from({ length: 101 }, (_, index) => ({ name: `Test ${index}` }));
+
+    const { details } = read({ results: { biomarkers: [{ name: 'A' }], missing } });
+
+    expect([details?.missing.length, details?.isMissingCut, details?.isCut]).toEqual([100, true, false]);
+  });
+
   test('have texts of a bounded length, and no half characters', () => {
     expect(readOne({ name: 'x'.repeat(301) })?.name).toBe(`${'x'.repeat(300)}…`);
     expect(readOne({ name: `${'x'.repeat(299)}😀 and more` })?.name).toBe(`${'x'.repeat(299)}…`);

@@ -45,7 +45,8 @@ export class PortalResults extends OrderElement {
   /** Reads the order and its results once, now. Never rejects. */
   override async refresh(): Promise<void> {
     await super.refresh();
-    await this.updateComplete;
+    // Before it is in the page an element never updates.
+    if (this.isConnected) await this.updateComplete;
     await this.#reader.read();
   }
 

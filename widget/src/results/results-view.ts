@@ -7,7 +7,7 @@ import {
   type Biomarker,
   type LabDate,
   type Laboratory,
-  type MissingResult,
+  MOST_MISSING,
   MOST_RESULTS,
   type Results,
   type ResultsDetails,
@@ -48,12 +48,11 @@ export function drawMinimal({ head }: Results, view: ResultsTexts): Drawing {
 export function drawFull(head: ResultsHead, details: ResultsDetails, view: ResultsTexts): Drawing {
   const { texts } = view;
   const panels = groupByPanel(details.biomarkers);
-  const cut = texts.cut.replace('{count}', () => String(MOST_RESULTS));
   return html`
     <div class="summary" part="summary">${drawState(head, texts)}${drawOverall(head, details, texts)}</div>
     ${panels.map((panel) => drawPanel(panel, panels.length > 1, details, view))}
-    ${details.isCut ? html`<p class="cut" part="cut">${cut}</p>` : nothing}
-    ${drawMissing(details.missing, texts)}
+    ${details.isCut ? drawCut(MOST_RESULTS, texts) : nothing}
+    ${drawMissing(details, texts)}
     <dl class="facts" part="facts">
       ${drawDate(texts.collected, head.collected, view)}${drawDate(texts.reported, head.reported, view)}
       ${drawFact(texts.provider, head.provider)}
@@ -143,7 +142,11 @@ function drawUnit(unit: string | null): Drawing {
   return text ? html` <bdi class="unit" part="unit">${text}</bdi>` : nothing;
 }
 
-function drawMissing(missing: readonly MissingResult[], texts: ResultStrings): Drawing {
+function drawCut(count: number, texts: ResultStrings): Drawing {
+  return html`<p class="cut" part="cut">${texts.cut.replace('{count}', () => String(count))}</p>`;
+}
+
+function drawMissing({ missing, isMissingCut }: ResultsDetails, texts: ResultStrings): Drawing {
   if (missing.length === 0) return nothing;
   const rows = missing.map(({ name, reason, note }) => {
     const why = texts[REASONS[reason ?? ''] ?? 'missingUnknown'];
@@ -156,6 +159,7 @@ function drawMissing(missing: readonly MissingResult[], texts: ResultStrings): D
     <div class="missing" part="missing">
       <p class="panel-name" part="panel-name" id="missing">${texts.missing}</p>
       <ul role="list" aria-labelledby="missing">${rows}</ul>
+      ${isMissingCut ? drawCut(MOST_MISSING, texts) : nothing}
     </div>`;
 }
 

@@ -3,7 +3,8 @@ import { type Flag, readFlag } from './flag.ts';
 
 /** The most that is shown of one order: a page must stay quick, whatever the service sends. */
 export const MOST_RESULTS = 500;
-const MOST_MISSING = 100;
+/** And of results that will not come. */
+export const MOST_MISSING = 100;
 const MOST_LABORATORIES = 10;
 const LONGEST_LINE = 300;
 const LONGEST_NOTE = 2000;
@@ -65,8 +66,10 @@ export interface ResultsDetails {
   readonly biomarkers: readonly Biomarker[];
   readonly missing: readonly MissingResult[];
   readonly laboratories: readonly Laboratory[];
-  /** There is more than is shown. */
+  /** There are more results than are shown. */
   readonly isCut: boolean;
+  /** There are more missing ones than are shown. */
+  readonly isMissingCut: boolean;
 }
 
 /** The results of one order; `details` is null where only their head was asked for. */
@@ -115,7 +118,8 @@ function readDetails(fields: Fields, metadata: Fields): ResultsDetails {
     biomarkers,
     missing: missing.slice(0, MOST_MISSING).map(readMissing),
     laboratories: readLaboratories(fields, metadata, biomarkers),
-    isCut: results.length > MOST_RESULTS || missing.length > MOST_MISSING,
+    isCut: results.length > MOST_RESULTS,
+    isMissingCut: missing.length > MOST_MISSING,
   };
 }
 
