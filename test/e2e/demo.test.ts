@@ -103,6 +103,23 @@ describe('the demo page', () => {
     expect(faults).toEqual([]);
   });
 
+  test('stays with the person who is shown where the orders of another one cannot be read, who can be picked again', async () => {
+    await using demo = await openDemo();
+    const { page } = demo;
+    await pickPerson(page, 'Finley Osgoode');
+    const select = page.getByLabel('Person', { exact: true });
+    const shown = await select.inputValue();
+    await page.route('**/graphql', (route) => route.fulfill({ status: 503 }));
+
+    await select.selectOption({ label: 'Avery Lindholm' });
+    await page.getByText('Labgraph does not answer. Is it still running?').waitFor();
+
+    expect(await select.inputValue()).toBe(shown);
+    expect(await stepButton(page).getAttribute('aria-disabled')).toBe('false');
+    await page.unroute('**/graphql');
+    await pickPerson(page, 'Avery Lindholm');
+  });
+
   test('says when an order has ended, and leads on to another one', async () => {
     await using demo = await openDemo();
     const { page, faults } = demo;

@@ -34,20 +34,35 @@ const day = new Intl.DateTimeFormat('en', { dateStyle: 'medium' });
 
 /** What is on the page: the people, the picked one with its orders, and the picked order or null. */
 const shown = { people: [], person: null, orders: [], order: null };
+/** The newest pick, which is shown once its orders are read. */
+let pickedPerson = null;
 /** When the button was pressed, until the widget has shown the step. */
 let pressedAt = null;
 
 async function pickPerson(userId, wishedOrderId = null) {
   const person = shown.people.find((one) => one.userId === userId) ?? findGoodExample(shown.people);
-  shown.person = person;
+  pickedPerson = person;
   find('person').value = person.userId;
   find('step').setAttribute('aria-disabled', 'true');
-  const { orders } = await ask(person.userId, ORDERS);
+  let orders;
+  try {
+    ({ orders } = await ask(person.userId, ORDERS));
+  } catch (cause) {
+    if (pickedPerson === person) showFormerPerson();
+    throw cause;
+  }
   // Another person was picked while this one's orders were on their way.
-  if (shown.person !== person) return;
+  if (pickedPerson !== person) return;
+  shown.person = person;
   shown.orders = orders.nodes;
   const wished = shown.orders.find((order) => order.id === wishedOrderId);
   pickOrder(wished ?? findMovable(null) ?? shown.orders[0] ?? null);
+}
+
+/** So that the page is of one person again, and the other one can be picked anew. */
+function showFormerPerson() {
+  find('person').value = shown.person?.userId ?? '';
+  find('step').setAttribute('aria-disabled', String(shown.person === null));
 }
 
 /** Somebody whose test kit is at the start of its way: there is the most to see. */
