@@ -190,7 +190,7 @@ describe('service centers', () => {
     [
       'a lab that the service does not know',
       '{ labRaw: "acme", zipCode: "85004" }',
-      isFault('UPSTREAM_REJECTED'),
+      isFault('BAD_USER_INPUT'),
     ],
   ])('asked for slots with %s answer so', async (_name, input, expected) => {
     await using lab = await startLab();

@@ -39,7 +39,6 @@ test('a field that can fail by itself can be null, so that the rest of its objec
     'PhlebotomyProvider.serviceTypes',
     'Query.viewer',
     'ServiceCenter.capabilities',
-    'Viewer.scopes',
   ]);
 });
 

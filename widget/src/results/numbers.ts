@@ -3,10 +3,10 @@ import type { Biomarker, LabDate } from './results.ts';
 import type { ResultStrings } from './strings.ts';
 
 /** A number of a lab, which may have its thousands in groups. */
-const NUMBER = String.raw`([-−]?(?:\d+|[1-9]\d{0,2}(?:,\d{3})+)(?:\.\d+)?)`;
-const PLAIN = new RegExp(`^${NUMBER}$`);
-const BETWEEN = new RegExp(String.raw`^${NUMBER}\s*(?:-|–|to)\s*${NUMBER}$`);
-const BOUND = new RegExp(String.raw`^(<=|>=|<|>|≤|≥)\s*${NUMBER}$`);
+const PLAIN = /^[-−]?(?:\d+|[1-9]\d{0,2}(?:,\d{3})+)(?:\.\d+)?$/;
+const BETWEEN =
+  /^([-−]?(?:\d+|[1-9]\d{0,2}(?:,\d{3})+)(?:\.\d+)?)\s*(?:-|–|to)\s*([-−]?(?:\d+|[1-9]\d{0,2}(?:,\d{3})+)(?:\.\d+)?)$/;
+const BOUND = /^(<=|>=|<|>|≤|≥)\s*([-−]?(?:\d+|[1-9]\d{0,2}(?:,\d{3})+)(?:\.\d+)?)$/;
 
 /** The pattern of a bound by the lab's sign. */
 const BOUNDS: Readonly<Record<string, 'below' | 'above' | 'upTo' | 'from'>> = {
