@@ -40,12 +40,13 @@ describe('the mark of a lab counts more than the service’s word for normal', (
     high: 'H|>|HU|HX|H>|HI|High|HIGH|h*|(H)|*H*|H!|[H]|H,|borderline high|Above high normal|H^High^HL70078|N~H',
     low: 'L|<|LU|LX|L<|LO|Low|l*|(L)|*L*|L!|slightly low|Below low normal|L^Below low normal^HL70078',
     abnormal: 'A|A*|ABN|abnl|Abnormal|(A)|very abnormal|H/L|D~A',
-    critical: 'AA|AA*|Critical|CRIT|panic|Alert|critically abnormal|not critical|H. pylori: critical',
+    critical:
+      'AA|AA*|Critical|CRIT|panic|Alert|critically abnormal|not critical|H. pylori: critical|high risk: critical',
     'critical-high':
       'HH|HH*|H HH|Critical High|High Panic|alert high|CRITICAL_HIGH|crit-high|CRIT H|H, critical|HH^Panic high',
     'critical-low': 'LL|LL!|critical low|panic-low|ALERT_LOW|Crit. L',
     unknown:
-      'U|D|B|W|S|R|I|MS|VS|NS|SDD|SYN-R|SYN-S|POS|Positive|NEG|Negative|IND|DET|ND|detected|E|IE|EX|EXP|UNE|RR|WR|NR|HM|MM|TOX|CAR|AC|QCF|OBX|null|*|**|!|?|+|N*|N!|(N)|↑|-|.|5|<5|H. pylori|Hepatitis A|Vitamin A level|Abc|Highlands|normalish|not normal|normal?|élevé|正常',
+      'U|D|B|W|S|R|I|MS|VS|NS|SDD|SYN-R|SYN-S|POS|Positive|NEG|Negative|IND|DET|ND|detected|E|IE|EX|EXP|UNE|RR|WR|NR|HM|MM|TOX|CAR|AC|QCF|OBX|null|*|**|!|?|+|N*|N!|(N)|↑|-|.|5|<5|H. pylori|Low risk|high risk|Negative for high-risk HPV|no abnormal cells|not abnormal|Hepatitis A|Vitamin A level|Abc|Highlands|normalish|not normal|normal?|élevé|正常',
   };
   const rows = Object.entries(marks).flatMap(([flag, texts]) => texts.split('|').map((mark) => [mark, flag]));
 

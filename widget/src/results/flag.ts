@@ -17,8 +17,8 @@ const WORDS = {
   low: /^(l[loux]?|<|low)$/,
   critical: /^(hh|ll|aa|crit|critical|critically|panic|alert)$/,
   abnormal: /^(aa?|abnl?|abnormal)$/,
-  /** Codes that may stand beside another one, and do not compare the value with its range. */
-  others: /^(n|normal|[udbw])$/,
+  /** What may stand beside another word, and does not compare the value with its range. */
+  others: /^(n|normal|[udbw]|borderline|slightly|very|above|below|hl70078)$/,
 } as const;
 
 /**
@@ -43,8 +43,9 @@ export function readFlag(fields: Fields): Flag | null {
 function readWords(mark: string): (kind: keyof typeof WORDS) => boolean {
   const words = mark.match(/[\p{L}\p{N}]+|[<>]/gu) ?? [];
   const areKnown = words.every((word) => Object.values(WORDS).some((pattern) => pattern.test(word)));
-  // In a text a letter is no code: "H. pylori".
-  return (kind) => words.some((word) => WORDS[kind].test(word) && (areKnown || word.length > 2));
+  // In a text with other words, "low" may be said of anything ("low risk"), and a letter is no code ("H. pylori"). An alarm counts.
+  return (kind) =>
+    words.some((word) => WORDS[kind].test(word) && (areKnown || (kind === 'critical' && word.length > 2)));
 }
 
 /** Null where neither is said, and where both are. */
