@@ -160,8 +160,6 @@ export async function guardOperation(
     const settle = () => charge.settle(upstreamTotals().calls + Math.floor(work.weight / weightPerPoint));
     return { isMutation, settle };
   } catch (error) {
-    // The points are this caller's own. Others with equal rights who wait for the same answer run the operation themselves.
-    dependencies?.isolate();
     return { errors: [mask(error)] };
   }
 }

@@ -192,7 +192,10 @@ export function createDirectAnswer(options: DirectAnswerOptions): AnswerDirectly
     const run = runRequest(options, request);
     if (run === null) return null;
     const result = await run.result;
-    if (result.errors !== undefined) request.dependencies?.forbidStoring();
+    const { errors = [] } = result;
+    if (errors.length > 0) request.dependencies?.forbidStoring();
+    // Its limits are the caller's own: others with equal rights who wait for this answer run the operation themselves.
+    if (errors.some(({ extensions }) => extensions.code === 'RATE_LIMITED')) request.dependencies?.isolate();
     return { ...toAnswer(result, request.head.mediaType), isQuery: run.isQuery };
   };
 }
