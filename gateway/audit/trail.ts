@@ -127,7 +127,13 @@ class TrailWriter {
   /** Writes all waiting accesses, or as many as the disk takes. Never rejects. */
   async #flush(): Promise<void> {
     try {
-      while (this.#waiting.length > 0 || this.#lost > 0) await this.#writeBatch();
+      while (this.#waiting.length > 0 || this.#lost > 0) {
+        const late = setTimeout(
+          () => this.#noteFault(new Error('The disk does not answer.')),
+          answerMs,
+        ).unref();
+        await this.#writeBatch().finally(() => clearTimeout(late));
+      }
       if (!this.isWritable) this.#options.log.info('audit.writable');
       this.isWritable = true;
     } catch (error) {
@@ -147,8 +153,7 @@ class TrailWriter {
     const batch = this.#waiting.slice(0, batchSize);
     const lost = batch.length < batchSize ? this.#lost : 0;
     const lines = [...batch.map((each) => describe(this.#key, each)), ...describeLoss(lost)];
-    const late = setTimeout(() => this.#noteFault(new Error('The disk does not answer.')), answerMs).unref();
-    const { written: count, fault } = await this.#file.append(lines).finally(() => clearTimeout(late));
+    const { written: count, fault } = await this.#file.append(lines);
     const written = this.#waiting.splice(0, Math.min(count, batch.length));
     if (count > batch.length) this.#lost -= lost;
     this.#options.onRecords?.('written', sumAccesses(written));
