@@ -13,9 +13,13 @@ export interface PruneStep {
 }
 
 /** Drops a chunk of what was received before a time: events with their facts, old message ids, old idempotency records. */
-export function pruneStep(database: DatabaseSync, reader: LogReader, before: Date): PruneStep {
+export function pruneStep(
+  database: DatabaseSync,
+  reader: LogReader,
+  { before, now }: { readonly before: Date; readonly now: Date },
+): PruneStep {
   const bound = before.getTime();
-  const through = endOfStep(database, reader, bound);
+  const through = endOfStep(database, reader, { bound, future: 2 * now.getTime() - bound });
   const run = (sql: string, value: number) => Number(database.prepare(sql).run(value).changes);
   const runChunk = (table: string, key: string, time: string) =>
     run(
@@ -31,15 +35,23 @@ export function pruneStep(database: DatabaseSync, reader: LogReader, before: Dat
   return { dropped, isDone: [dropped, ...forgotten].every((changes) => changes < chunk) };
 }
 
-/** The log is cut at one position: events after a younger one stay, even if the clock was set back. */
-function endOfStep(database: DatabaseSync, reader: LogReader, bound: number): number {
-  const find = (sql: string, value: number) => {
-    const row = database.prepare(sql).get(value);
+/**
+ * The log is cut at one position: events after a younger one stay, even if the clock was set back. An event whose time is
+ * further in the future than old ones are in the past was received under a wrong clock, and is deleted with the old ones.
+ */
+function endOfStep(
+  database: DatabaseSync,
+  reader: LogReader,
+  { bound, future }: { readonly bound: number; readonly future: number },
+): number {
+  const find = (sql: string, ...values: readonly number[]) => {
+    const row = database.prepare(sql).get(...values);
     return row === undefined ? undefined : readNumber(row, 'position');
   };
   const firstYoung = find(
-    'SELECT position FROM events WHERE received_at >= ? ORDER BY position LIMIT 1',
+    'SELECT position FROM events WHERE received_at BETWEEN ? AND ? ORDER BY position LIMIT 1',
     bound,
+    future,
   );
   const end =
     firstYoung === undefined

@@ -75,7 +75,7 @@ export class LogWriter {
   prune(before: Date, now: Date): PruneStep {
     return inTransaction(this.#database, () => {
       this.#dropExpiredValues(now);
-      return pruneStep(this.#database, this.#reader, before);
+      return pruneStep(this.#database, this.#reader, { before, now });
     });
   }
 

@@ -1,13 +1,16 @@
 -- One step of pruning: deletes messages received before a time. The log is cut at one place: messages after a younger
--- one stay, even if the clock was set back.
+-- one stay, even if the clock was set back. A message whose time is further in the future than old ones are in the past was
+-- received under a wrong clock, and is deleted with the old ones.
 local before, idsBefore, chunk = tonumber(ARGV[2]), ARGV[3], tonumber(ARGV[4])
+local future = now() / 500 - before
 local dropped, through, indices = 0, nil, {}
 
 local entries = redis.call('XRANGE', base .. 'log', '-', '+', 'COUNT', chunk)
 local isDone = #entries < chunk
 for _, entry in ipairs(entries) do
   local fields = entry[2]
-  if tonumber(fields[4]) >= before then
+  local received = tonumber(fields[4])
+  if received >= before and received <= future then
     isDone = true
     break
   end
