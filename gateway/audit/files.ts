@@ -8,23 +8,19 @@ const chunkBytes = 16_384;
 const newline = 0x0a;
 
 interface Appended {
-  /** How many of the lines are in the file. */
-  readonly written: number;
-  /** The error that stopped the write; the file must not be written any more then. */
+  /** The error that stopped the write of all lines; the file must not be written any more then. */
   readonly fault: unknown;
 }
 
 /** A file of the trail that only this process writes. */
 export class TrailFile {
   readonly #handle: FileHandle;
-  readonly #folder: string;
   readonly #key: AuditKey;
   #head: Head;
   #bytes = 0;
 
-  constructor(handle: FileHandle, { folder, file, key }: FilePlace) {
+  constructor(handle: FileHandle, { file, key }: FilePlace) {
     this.#handle = handle;
-    this.#folder = folder;
     this.#key = key;
     this.#head = beginningOf(file);
   }
@@ -38,7 +34,10 @@ export class TrailFile {
     return this.#bytes;
   }
 
-  /** Writes lines and syncs them to the disk. Never rejects. */
+  /**
+   * Writes all lines and syncs them to the disk. Lines that are not synced could be gone after a power cut, so after a fault
+   * the file is cut back to the lines before, and no later file names a line that is not on the disk. Never rejects.
+   */
   async append(lines: readonly NewLine[]): Promise<Appended> {
     const before = this.#head;
     const texts = lines.map((line) => {
@@ -51,11 +50,11 @@ export class TrailFile {
       await this.#handle.appendFile(text);
       await this.#handle.datasync();
       this.#bytes += Buffer.byteLength(text);
-      return { written: lines.length, fault: null };
+      return { fault: null };
     } catch (fault) {
-      const reached = await readHead(this.#folder, before.file).catch(() => null);
-      this.#head = reached ?? before;
-      return { written: this.#head.n - before.n, fault };
+      this.#head = before;
+      await this.#handle.truncate(this.#bytes).catch(() => undefined);
+      return { fault };
     }
   }
 
@@ -65,7 +64,6 @@ export class TrailFile {
 }
 
 interface FilePlace {
-  readonly folder: string;
   readonly file: string;
   readonly key: AuditKey;
 }
@@ -81,7 +79,7 @@ export async function beginFile(folder: string, key: AuditKey): Promise<TrailFil
   const opened = await findUnnamedHeads(folder);
   const file = newFileName(now);
   const path = join(folder, file);
-  const trailFile = new TrailFile(await open(path, 'ax', 0o600), { folder, file, key });
+  const trailFile = new TrailFile(await open(path, 'ax', 0o600), { file, key });
   const { fault } = await trailFile.append([{ at: now.toISOString(), opened: [...opened] }]);
   if (fault === null) return trailFile;
   await trailFile.close();
@@ -114,11 +112,6 @@ async function findUnnamedHeads(folder: string): Promise<readonly Head[]> {
 /** The heads that a file names in its first line. */
 export async function readOpened(folder: string, file: string): Promise<readonly Head[]> {
   return (await readEnds(folder, file)).opened;
-}
-
-/** The head of a file after its last whole line; null when it has none. */
-async function readHead(folder: string, file: string): Promise<Head | null> {
-  return (await readEnds(folder, file)).head;
 }
 
 interface Ends {

@@ -153,10 +153,12 @@ class TrailWriter {
     const batch = this.#waiting.slice(0, batchSize);
     const lost = batch.length < batchSize ? this.#lost : 0;
     const lines = [...batch.map((each) => describe(this.#key, each)), ...describeLoss(lost)];
-    const { written: count, fault } = await this.#file.append(lines);
-    const written = this.#waiting.splice(0, Math.min(count, batch.length));
-    if (count > batch.length) this.#lost -= lost;
-    this.#options.onRecords?.('written', sumAccesses(written));
+    const { fault } = await this.#file.append(lines);
+    if (fault === null) {
+      this.#waiting.splice(0, batch.length);
+      this.#lost -= lost;
+      this.#options.onRecords?.('written', sumAccesses(batch));
+    }
     if (fault !== null || this.#file.bytes >= maxFileBytes) await this.#endFile();
     if (fault !== null) throw fault;
     if (this.#file !== null && performance.now() - this.#headLoggedAt > headEveryMs)

@@ -404,3 +404,29 @@ test('while the disk is full accesses wait, as many as there is room for, and th
     ['written', 3],
   ]);
 });
+
+test('lines that the disk refuses to sync do not count as written: the next file has them', async () => {
+  using folder = makeFolder();
+  const logged: string[] = [];
+  const log = createLog({
+    level: 'warn',
+    destination: { write: (line) => void logged.push(JSON.parse(line).event) },
+  });
+  const trail = await openTrail(folder.path, { log });
+  const [first = ''] = filesOf(folder.path);
+  const handle = await open(join(folder.path, first));
+  using _refused = vi
+    .spyOn(Object.getPrototypeOf(handle), 'datasync')
+    .mockRejectedValueOnce(new Error('EIO'));
+  await handle.close();
+  for (const userId of ['user-1', 'user-2'])
+    trail.watch(team)({ kind: 'read order.get', userId, outcome: 'ok' });
+  await expect.poll(() => logged, { interval: 5 }).toEqual(['audit.unwritable']);
+  await trail.close();
+
+  const second = filesOf(folder.path).find((file) => file !== first) ?? '';
+  const users = linesOf(folder.path, second).map((line) => JSON.parse(line).user);
+  expect(users).toEqual([undefined, pseudonymOf('user-1'), pseudonymOf('user-2')]);
+  expect(linesOf(folder.path, first)).toHaveLength(1);
+  expect(await examine(folder.path)).toMatchObject({ lines: 4, faults: [], remarks: [] });
+});
