@@ -9,7 +9,12 @@ test.each([
   {
     name: 'isolates no answer',
     plant: () => vi.spyOn(Dependencies.prototype, 'isolate').mockImplementation(() => undefined),
-    found: ['which team it is, once it is known', 'what the log holds', 'slots, whose keys work once'],
+    found: [
+      'which team it is, once it is known',
+      'when the credential ends',
+      'what the log holds',
+      'slots, whose keys work once',
+    ],
   },
   {
     name: 'does not look whether its reads are stored',
