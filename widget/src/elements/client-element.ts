@@ -134,8 +134,8 @@ export abstract class ClientElement extends WidgetElement {
 
   /** The language of the texts: the page's, or English where the page's is not there or it names none. */
   protected get language(): string {
-    const language = readLanguage(this) || 'en';
-    return isSpoken(language) || this.strings ? language : 'en';
+    const language = readLanguage(this);
+    return language && (isSpoken(language) || this.strings) ? language : 'en';
   }
 
   protected get texts(): Strings {
@@ -157,7 +157,7 @@ export abstract class ClientElement extends WidgetElement {
   /** Makes an error known: event, `lastError`, screen readers, and in its place on screen unless the host cancelled it. */
   protected fail(error: PortalError, place: ErrorPlace | null): void {
     if (error.code === 'ENDPOINT_INVALID')
-      warnOnce('no valid endpoint on an element or on the <portal-gateway> around it.');
+      warnOnce('no valid endpoint on an element or the <portal-gateway> around it.');
     const report = reportError(error, this.texts);
     this.#lastError = report;
     if (!emit(this, 'portal-error', report) || !place) return;

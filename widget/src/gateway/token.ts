@@ -79,9 +79,10 @@ export function withinTime<Value>(signal: AbortSignal, answer: Value | Promise<V
   return new Promise((resolve, reject) => {
     const end = () => reject(signal.reason);
     if (signal.aborted) end();
-    // It stays until the signal is over, which is at most 15 s.
     signal.addEventListener('abort', end);
-    Promise.resolve(answer).then(resolve, reject);
+    Promise.resolve(answer)
+      .then(resolve, reject)
+      .finally(() => signal.removeEventListener('abort', end));
   });
 }
 

@@ -56,7 +56,7 @@ export function readStrings(language: string, own: PartialStrings | null): Strin
 
 /** Whether there are texts in this language; English if the page names none. */
 export function isSpoken(language: string): boolean {
-  return /^(en\b|$)/i.test(language) || findStrings(language) !== undefined;
+  return /^(en\b|$)/i.test(language) || Boolean(findStrings(language));
 }
 
 /** Warns once of a language of the page that has no texts. Its script may come after the elements, so there is time for it. */
@@ -77,7 +77,7 @@ export function inLanguage<Written>(
   language: string,
   write: (locales: readonly string[]) => Written,
 ): Written {
-  for (const tag of [language.replaceAll('_', '-'), readFirst(language)]) {
+  for (const tag of [language.replace('_', '-'), readFirst(language)]) {
     try {
       return write([tag, 'en']);
     } catch {}
