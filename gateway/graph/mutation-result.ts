@@ -186,15 +186,5 @@ export function nameOutcomes(schema: GraphQLSchema): GraphQLSchema {
 
 /** Whether a call to the service failed whose error says nothing of a write. */
 function isFailedRead(error: unknown): boolean {
-  const isOfCall = isGatewayError(
-    error,
-    'UPSTREAM_TIMEOUT',
-    'UPSTREAM_UNAVAILABLE',
-    'UPSTREAM_RATE_LIMITED',
-    'UPSTREAM_UNAUTHORIZED',
-    'UPSTREAM_FORBIDDEN',
-    'UPSTREAM_REJECTED',
-    'UPSTREAM_UNREADABLE',
-  );
-  return isOfCall && error.mayBeDone === undefined;
+  return isGatewayError(error) && error.code.startsWith('UPSTREAM_') && error.mayBeDone === undefined;
 }

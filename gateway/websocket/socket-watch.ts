@@ -6,7 +6,7 @@ const checkEveryMs = 500;
 /** The number of checks from one ping to the next. */
 const checksPerPing = 30;
 /**
- * A ping stands behind everything that was sent before it. So its answer may take one interval more for each of these bytes
+ * A ping arrives after everything that was sent before it. So its answer may take one interval more for each of these bytes
  * sent since the last answered ping (0.14 Mbit/s), up to as many as an operating system holds; the unread rest stays in
  * this process, where http/unread-bytes.ts watches it.
  */
@@ -80,7 +80,7 @@ function check(watched: Watched, isPing: boolean): void {
   else if (isPing && socket.bufferedAmount === 0 && !wasPaused) ping(watched);
 }
 
-/** One ping at a time: a second one would stand behind the first. */
+/** One ping at a time: a second one would arrive after the first. */
 function ping(watched: Watched): void {
   const { socket, sent, intervalsLeft } = watched;
   if (intervalsLeft === 0) {

@@ -55,28 +55,30 @@ async function cancel(lab: Lab, orderId: string): Promise<void> {
   expect(answer.__typename).toBe('AppointmentAccepted');
 }
 
+/** Books under an idempotency key and cancels. Returns the input of the booking. */
+async function bookAndCancel(lab: Lab) {
+  const orderId = await readyOrder(lab);
+  const [bookingKey] = await keysOf(lab, atCenter);
+  const input = { orderId, bookingKey, idempotencyKey: 'visit-1' };
+  await book(lab, input);
+  await cancel(lab, orderId);
+  return input;
+}
+
 describe('a booking under an idempotency key', () => {
   test('that is repeated after its appointment was cancelled is no success: its booking key was used', async () => {
     await using lab = await startLab();
-    const orderId = await readyOrder(lab);
-    const [bookingKey] = await keysOf(lab, atCenter);
-    const input = { orderId, bookingKey, idempotencyKey: 'visit-1' };
-    await book(lab, input);
-    await cancel(lab, orderId);
+    const input = await bookAndCancel(lab);
     expect(await book(lab, input)).toMatchObject({ __typename: 'SlotUnavailable' });
   });
 
   test('that is repeated after its appointment was cancelled is no success where the service no longer shows it', async () => {
     await using lab = await startLab();
-    const orderId = await readyOrder(lab);
-    const [bookingKey] = await keysOf(lab, atCenter);
-    const input = { orderId, bookingKey, idempotencyKey: 'visit-1' };
-    await book(lab, input);
-    await cancel(lab, orderId);
+    const input = await bookAndCancel(lab);
     const hidden = { kind: 'answer', status: 404, body: '{}' } as const;
     lab.sandbox.faults.add({ method: 'GET', path: /psc\/appointment$/, effect: hidden });
     const repeated = await book(lab, input);
-    await lab.query(`mutation { cancelOrder(id: "${orderId}") { __typename } }`);
+    await lab.query(`mutation { cancelOrder(id: "${input.orderId}") { __typename } }`);
     const late = await book(lab, input);
     expect(repeated).toMatchObject({ __typename: 'SlotUnavailable' });
     expect(late).toMatchObject({ __typename: 'AppointmentRefused', appointment: null });

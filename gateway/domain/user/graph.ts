@@ -104,10 +104,7 @@ builder.objectField(viewerRef, 'user', (t) =>
     type: userRef,
     extensions: needs('read:orders'),
     description: 'The user whose data it sees; null for servers of the team.',
-    resolve: (rights, _args, context) => {
-      const { userId } = rights;
-      return userId === null ? null : loadUser(context, userId);
-    },
+    resolve: ({ userId }, _args, context) => (userId === null ? null : loadUser(context, userId)),
   }),
 );
 
