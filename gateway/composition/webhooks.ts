@@ -122,8 +122,7 @@ interface IntakeParts {
 /** The endpoint of the service's webhooks, counted. */
 function createWebhooks({ log, metrics }: Core, parts: IntakeParts): ReceiveWebhook {
   return createWebhookEndpoint({
-    secrets: () => parts.webhookSecrets.accepted,
-    readSecrets: () => parts.webhookSecrets.refresh(),
+    secrets: (asOf) => parts.webhookSecrets.read(asOf),
     receive: parts.receive,
     log,
     onOutcome: (outcome) => {

@@ -87,6 +87,13 @@ export class Seal {
     return this.tryOpen(sealed, row)?.toString('utf8') ?? null;
   }
 
+  /** Whether a stored text is as `closeText` would store it now: sealed with the first key, or in clear without keys. */
+  isNewest(stored: string, row: string): boolean {
+    const [key] = this.#keys;
+    if (key === undefined || !stored.startsWith(sealedTextMark)) return key === undefined;
+    return openWith(Buffer.from(stored.slice(sealedTextMark.length), 'base64'), key, row) !== null;
+  }
+
   /** The same for a JSON value. */
   closeJson(value: unknown, row: string): Buffer {
     return this.close(Buffer.from(JSON.stringify(value)), row);

@@ -28,6 +28,18 @@ export class SealedMarks {
     );
   }
 
+  /**
+   * Writes the texts that the first key did not seal anew. No others: another gateway may drop one between its read and its
+   * write.
+   * @throws GatewayError EVENT_LOG_UNAVAILABLE
+   */
+  async sealAnew(): Promise<void> {
+    for (const [mark, sealed] of await this.#log.readMarks(this.#prefix)) {
+      const text = this.#seal.isNewest(sealed, mark) ? null : this.#seal.openText(sealed, mark);
+      if (text !== null) await this.write(mark.slice(this.#prefix.length), text);
+    }
+  }
+
   /** Resolves when it is durable. @throws GatewayError EVENT_LOG_UNAVAILABLE */
   async write(name: string, text: string): Promise<void> {
     const mark = this.#prefix + name;

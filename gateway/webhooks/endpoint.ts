@@ -20,13 +20,12 @@ import {
 const retryAfterSeconds = 5;
 
 export interface WebhookEndpointOptions {
-  /** The active secrets; another list when they have changed. */
-  readonly secrets: () => readonly string[];
   /**
-   * Reads the secrets again, before a message is refused: another gateway may have been given a new one.
+   * The active secrets; another list when they have changed. Asked for those of `now` before a message is refused: another
+   * gateway may have been given a new one.
    * @throws GatewayError EVENT_LOG_UNAVAILABLE
    */
-  readonly readSecrets?: () => Promise<void>;
+  readonly secrets: (asOf: 'now' | 'lately') => Promise<readonly string[]>;
   readonly receive: Receive;
   readonly log: Log;
   /** Called with the outcome of each request. */
@@ -63,8 +62,8 @@ export function createWebhookEndpoint(options: WebhookEndpointOptions): ReceiveW
 class WebhookEndpoint {
   readonly #options: WebhookEndpointOptions;
   readonly #beginBody = createBodyBuffer();
-  #secrets: readonly string[];
-  #isSigned: ReturnType<typeof createSignatureCheck>;
+  #secrets: readonly string[] = [];
+  #isSigned = createSignatureCheck([]);
   readonly #isInTime: ReturnType<typeof createClockCheck>;
   // Anyone can cause thousands of refusals, so they are logged once a minute.
   readonly #warnOfUnsigned = createThrottle();
@@ -72,8 +71,6 @@ class WebhookEndpoint {
 
   constructor(options: WebhookEndpointOptions) {
     this.#options = options;
-    this.#secrets = options.secrets();
-    this.#isSigned = createSignatureCheck(this.#secrets);
     this.#isInTime = createClockCheck({ log: options.log, onOffset: options.onClockOffset });
   }
 
@@ -109,16 +106,14 @@ class WebhookEndpoint {
   }
 
   async #isAccepted(headers: SignatureHeaders, body: Buffer): Promise<boolean> {
-    this.#takeSecrets();
+    this.#useSecrets(await this.#options.secrets('lately'));
     if (this.#isSigned(headers, body)) return true;
     const before = this.#secrets;
-    await this.#options.readSecrets?.();
-    this.#takeSecrets();
+    this.#useSecrets(await this.#options.secrets('now'));
     return this.#secrets !== before && this.#isSigned(headers, body);
   }
 
-  #takeSecrets(): void {
-    const secrets = this.#options.secrets();
+  #useSecrets(secrets: readonly string[]): void {
     if (secrets === this.#secrets) return;
     this.#secrets = secrets;
     this.#isSigned = createSignatureCheck(secrets);

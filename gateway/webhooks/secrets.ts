@@ -6,6 +6,8 @@ import { GatewayError } from '../errors.ts';
 export interface SecretStore {
   /** All texts by their names; null for one that no key decrypts. */
   readonly readAll: () => Promise<ReadonlyMap<string, string | null>>;
+  /** Seals anew what the first key did not seal, so that another key can be removed. */
+  readonly sealAnew: () => Promise<void>;
   readonly write: (name: string, text: string) => Promise<void>;
   readonly drop: (name: string) => Promise<void>;
 }
@@ -29,6 +31,8 @@ const givingMs = 10 * 60_000;
 const minKeyBytes = 16;
 /** Each secret costs an HMAC for each forged message. */
 const maxSecrets = 100;
+/** A secret that another gateway has ended is accepted for this much longer at most. */
+const maxAgeMs = 3_600_000;
 
 /**
  * The secrets that sign webhooks: those of WEBHOOK_SECRETS, and those that `registerGatewayWebhook` has stored in the event
@@ -40,15 +44,15 @@ export class WebhookSecrets {
   #stored: ReadonlyMap<string, Stored> = new Map();
   #accepted: readonly string[] = [];
   #acceptedUntil = 0;
+  #readAt = 0;
   #reading: Promise<void> = Promise.resolve();
   #nextReading: Promise<void> | null = null;
 
   /** @throws GatewayError EVENT_LOG_UNAVAILABLE */
   static async open(store: SecretStore, configured: readonly string[]): Promise<WebhookSecrets> {
     const secrets = new WebhookSecrets(store, configured);
-    await secrets.refresh();
-    // Sealed anew, so that a key of EVENT_LOG_KEY that is no longer the first can be removed after a start.
-    for (const [name, stored] of secrets.#stored) await store.write(name, JSON.stringify(stored));
+    await store.sealAnew();
+    await secrets.#refresh();
     return secrets;
   }
 
@@ -57,8 +61,13 @@ export class WebhookSecrets {
     this.#configured = configured;
   }
 
-  /** Another list when they have changed. */
-  get accepted(): readonly string[] {
+  /**
+   * The secrets that are accepted; another list when they have changed. `now`: also those that another gateway has stored
+   * before this call.
+   * @throws GatewayError EVENT_LOG_UNAVAILABLE
+   */
+  async read(asOf: 'now' | 'lately'): Promise<readonly string[]> {
+    if (asOf === 'now' || Date.now() >= this.#readAt + maxAgeMs) await this.#refresh();
     if (Date.now() >= this.#acceptedUntil) this.#choose();
     return this.#accepted;
   }
@@ -68,12 +77,8 @@ export class WebhookSecrets {
     this.#choose();
   }
 
-  /**
-   * Reads the stored secrets again, so that one that another gateway has stored before this call is accepted. Calls in the
-   * meantime share one read that begins after them.
-   * @throws GatewayError EVENT_LOG_UNAVAILABLE
-   */
-  refresh(): Promise<void> {
+  /** Calls in the meantime share one read that begins after them. */
+  #refresh(): Promise<void> {
     this.#nextReading ??= this.#reading.then(() => {
       this.#nextReading = null;
       return this.#read();
@@ -93,7 +98,7 @@ export class WebhookSecrets {
         'UPSTREAM_UNREADABLE',
         'The service shows a secret that is too short or of another form.',
       );
-    await this.refresh();
+    await this.#refresh();
     const known = [...this.#stored].find(([, each]) => each.place === place && each.secret === secret);
     if (known?.[1].until === null) return;
     if (known === undefined && this.#stored.size >= maxSecrets) {
@@ -101,7 +106,7 @@ export class WebhookSecrets {
     }
     const stored: Stored = { place, secret, since: Date.now(), until: null };
     await this.#store.write(known?.[0] ?? randomUUID(), JSON.stringify(stored));
-    await this.refresh();
+    await this.#refresh();
   }
 
   /**
@@ -112,7 +117,7 @@ export class WebhookSecrets {
     place: string,
     { secret, replaced }: { readonly secret: string; readonly replaced: string | null },
   ): Promise<void> {
-    await this.refresh();
+    await this.#refresh();
     const now = Date.now();
     for (const [name, stored] of this.#stored) {
       const isOver = stored.secret === replaced || stored.since < now - givingMs;
@@ -120,7 +125,7 @@ export class WebhookSecrets {
       else if (stored.place === place && stored.secret !== secret && stored.until === null && isOver)
         await this.#store.write(name, JSON.stringify({ ...stored, until: now + overlapMs }));
     }
-    await this.refresh();
+    await this.#refresh();
   }
 
   has(place: string): boolean {
@@ -129,13 +134,14 @@ export class WebhookSecrets {
 
   /** Accepts no stored secret of a webhook any more, or only not this one. */
   async drop(place: string, secret?: string): Promise<void> {
-    await this.refresh();
+    await this.#refresh();
     for (const [name, stored] of this.#stored)
       if (stored.place === place && stored.secret === (secret ?? stored.secret)) await this.#store.drop(name);
-    await this.refresh();
+    await this.#refresh();
   }
 
   async #read(): Promise<void> {
+    const readAt = Date.now();
     const stored = new Map<string, Stored>();
     for (const [name, text] of await this.#store.readAll()) {
       // Another gateway may have encrypted a known secret anew, with an EVENT_LOG_KEY that this gateway does not have yet.
@@ -143,6 +149,7 @@ export class WebhookSecrets {
       if (known !== undefined) stored.set(name, known);
     }
     this.#stored = stored;
+    this.#readAt = readAt;
     this.#choose();
   }
 

@@ -221,6 +221,7 @@ describe('the log in Redis', () => {
     const notices: (AppendNotice | null)[] = [];
     log.onAppend((item) => notices.push(item));
     const { position } = await log.append(newMessage('a'));
+    await server.command(url, 'SET', `${prefix}head`, String(position + 2));
     await server.command(
       url,
       ...['XADD', `${prefix}bus`, `${position + 2}-0`, 'previous', `${position + 1}`],

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { SealedMarks } from '../../../gateway/events/sealed-marks.ts';
 import { WebhookSecrets } from '../../../gateway/webhooks/secrets.ts';
 import { startLab } from '../../support/lab.ts';
@@ -45,11 +45,48 @@ test('A stored secret stays accepted when a gateway with another EVENT_LOG_KEY e
   await notRestarted.accept('place', secret);
 
   const restarted = await open([newKey, oldKey]);
-  await notRestarted.refresh();
-
-  expect(notRestarted.accepted).toEqual([secret]);
+  expect(await notRestarted.read('now')).toEqual([secret]);
   await restarted.drop('place');
-  await notRestarted.refresh();
-  expect(notRestarted.accepted).toEqual([]);
+  expect(await notRestarted.read('now')).toEqual([]);
+  await log.close();
+});
+
+test('A secret that another gateway has ended is accepted for an hour at most', async () => {
+  const { log } = await openMemoryStore();
+  const keys = [randomBytes(32)];
+  const open = () => WebhookSecrets.open(new SealedMarks(log, { keys, prefix: 'webhook-secret:' }), []);
+  const secret = `whsec_${randomBytes(24).toString('base64')}`;
+  const [one, other] = [await open(), await open()];
+  await one.accept('place', secret);
+  await other.drop('place');
+  vi.useFakeTimers({ toFake: ['Date'] });
+  try {
+    expect(await one.read('lately')).toEqual([secret]);
+    vi.setSystemTime(Date.now() + 3_600_000);
+    expect(await one.read('lately')).toEqual([]);
+  } finally {
+    vi.useRealTimers();
+  }
+  await log.close();
+});
+
+test('A start seals anew what another key has sealed, and writes nothing else', async () => {
+  const { log } = await openMemoryStore();
+  const [oldKey, newKey] = [randomBytes(32), randomBytes(32)];
+  const marksWith = (keys: readonly Buffer[]) => new SealedMarks(log, { keys, prefix: 'webhook-secret:' });
+  await marksWith([oldKey]).write('a', 'text of a');
+  await marksWith([newKey, oldKey]).write('b', 'text of b');
+  const before = await log.readMarks('');
+
+  await marksWith([newKey, oldKey]).sealAnew();
+
+  const after = await log.readMarks('');
+  expect(after.get('webhook-secret:b')).toBe(before.get('webhook-secret:b'));
+  expect(await marksWith([newKey]).readAll()).toEqual(
+    new Map([
+      ['a', 'text of a'],
+      ['b', 'text of b'],
+    ]),
+  );
   await log.close();
 });

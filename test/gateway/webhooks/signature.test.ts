@@ -21,7 +21,7 @@ afterEach(() => {
 });
 
 async function statusOf(delivery: Delivery, secrets?: readonly string[]) {
-  await using endpoint = await openEndpoint(secrets === undefined ? {} : { secrets: () => secrets });
+  await using endpoint = await openEndpoint(secrets === undefined ? {} : { secrets: async () => secrets });
   const status = await endpoint.deliver(body, delivery);
   return { status, outcomes: endpoint.outcomes, isStored: (await endpoint.events.position()) > 0 };
 }

@@ -71,7 +71,7 @@ export async function openEndpoint(more: Partial<WebhookEndpointOptions & Receiv
   const { log: events } = await openEventStore(location, { keys: [], log });
   const receiver = { events, log, subjectOf: versionOfOrder, teamId: async () => teamId, ...more };
   const receive = createWebhookEndpoint({
-    secrets: () => [secret],
+    secrets: async () => [secret],
     receive: createReceiver(receiver),
     log,
     onOutcome: (outcome) => outcomes.push(outcome),
