@@ -26,7 +26,7 @@ const full: Omit<Plan, 'store'> = {
   logEvents: 100_000,
   alone: 1000,
   concurrency: 64,
-  restarts: 5,
+  restarts: 10,
   subscribers: 1000,
   webhooksPerSecond: 100,
   ownPerSecond: 500,

@@ -133,7 +133,7 @@ function describeStolen(figure: Figure): string {
 }
 
 const mostAddedMs = 1.5;
-/** A user, and then that user's orders. */
+/** A user, and then that user's orders: most servers wait for the user. */
 const readsInTurn = 2;
 
 function judgeAddedTime(find: Find): Goal | null {

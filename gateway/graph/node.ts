@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { GraphQLResolveInfo } from 'graphql';
 import type { Permission } from '../auth/rights.ts';
 import { GatewayError, isGatewayError } from '../errors.ts';
 import { decodeBase64url } from '../parse/base64url.ts';
@@ -15,7 +16,7 @@ interface NodeType<Shape> {
   /** What the field needs that reads this type by its id (permissions.ts). */
   readonly needs: Permission;
   /** Reads as that field does: with the same loaders and errors. */
-  readonly load: (context: GraphContext, id: string) => Promise<Shape | null>;
+  readonly load: (context: GraphContext, id: string, info: GraphQLResolveInfo) => Promise<Shape | null>;
 }
 
 type LoadedType = Omit<NodeType<object>, 'idOf'>;
@@ -95,11 +96,15 @@ function isNodeOf({ ids }: LoadedType, id: string): boolean {
 /** The calls of the search for the orders of appointments: the costliest type, and costs do not know the types of ids. */
 export const searchCalls = 10;
 
-async function loadNode(context: GraphContext, nodeId: string): Promise<object | null> {
+async function loadNode(
+  context: GraphContext,
+  nodeId: string,
+  info: GraphQLResolveInfo,
+): Promise<object | null> {
   const { name, type, id } = readNodeId(nodeId);
   if (id.startsWith('~')) return null;
   context.service.rights.require(type.needs);
-  const node = await type.load(context, id);
+  const node = await type.load(context, id, info);
   if (node !== null) typeOf.set(node, name);
   return node;
 }
@@ -111,7 +116,7 @@ builder.queryFields((t) => ({
     description:
       'One object by its `nodeId`; null when there is none that the caller may see. It needs the scopes of the field that reads this type by `id`.',
     args: { nodeId: t.arg.id({ required: true, description: 'The `nodeId` of the object.' }) },
-    resolve: (_root, args, context) => loadNode(context, args.nodeId),
+    resolve: (_root, args, context, info) => loadNode(context, args.nodeId, info),
   }),
   nodes: t.field({
     type: [nodeRef],
@@ -126,7 +131,7 @@ builder.queryFields((t) => ({
     args: {
       nodeIds: t.arg.idList({ required: true, description: 'The `nodeId`s of the objects, 100 at most.' }),
     },
-    resolve: (_root, args, context) =>
-      loadEach(readIds('nodeIds', args.nodeIds), (nodeId) => loadNode(context, nodeId)),
+    resolve: (_root, args, context, info) =>
+      loadEach(readIds('nodeIds', args.nodeIds), (nodeId) => loadNode(context, nodeId, info)),
   }),
 }));

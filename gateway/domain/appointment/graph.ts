@@ -101,7 +101,8 @@ function partyFields(t: Fields<Appointment>) {
       complexity: upstreamCallCost,
       type: userRef,
       description: 'The user it is for.',
-      resolve: ({ userId }, _args, context) => (userId === null ? null : loadUser(context, userId)),
+      resolve: ({ userId }, _args, context, info) =>
+        userId === null ? null : loadUser(context, userId, info),
     }),
   };
 }

@@ -120,7 +120,8 @@ const labReportRef = builder.objectRef<LabReport>('LabReport').implement({
       type: userRef,
       extensions: needs('read:orders'),
       description: 'The user it is about, where known.',
-      resolve: (report, _args, context) => (report.userId === null ? null : loadUser(context, report.userId)),
+      resolve: (report, _args, context, info) =>
+        report.userId === null ? null : loadUser(context, report.userId, info),
     }),
     ...openEnumFields(t, status, { name: 'status', ...usualTexts('How far its reading has come', 'status') }),
     ...openEnumFields(t, failureReason, {

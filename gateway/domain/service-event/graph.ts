@@ -39,7 +39,8 @@ const serviceEventRef = builder.interfaceRef<ServiceEvent>('ServiceEvent').imple
       complexity: upstreamCallCost,
       type: userRef,
       description: 'The user it is about; null when there is none any more.',
-      resolve: ({ userId }, _args, context) => (userId === null ? null : loadUser(context, userId)),
+      resolve: ({ userId }, _args, context, info) =>
+        userId === null ? null : loadUser(context, userId, info),
     }),
     clientUserId: t.exposeString('clientUserId', { description: "The team's own reference of that user." }),
     teamId: t.exposeID('teamId', { description: 'Id of the team.' }),

@@ -197,7 +197,7 @@ userPullsRef.implement({
       type: userRef,
       extensions: needs('read:orders'),
       description: 'The user.',
-      resolve: (row, _args, context) => loadUser(context, row.userId),
+      resolve: (row, _args, context, info) => loadUser(context, row.userId, info),
     }),
     providers: t.expose('providers', {
       type: [providerPullsRef],

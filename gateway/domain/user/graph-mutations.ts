@@ -97,8 +97,8 @@ const clientUserIdTakenRef = builder.objectRef<ClientUserIdTaken>('ClientUserIdT
     existingUser: t.field({
       type: userRef,
       description: 'The user who has it; null when that could not be read.',
-      resolve: ({ existingUserId }, _args, context) =>
-        existingUserId === null ? null : loadUser(context, existingUserId),
+      resolve: ({ existingUserId }, _args, context, info) =>
+        existingUserId === null ? null : loadUser(context, existingUserId, info),
     }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When that user was created.' }),
   }),
@@ -111,7 +111,7 @@ const userUpdatedRef = builder.objectRef<UserUpdated>('UserUpdated').implement({
     user: t.field({
       type: userRef,
       description: 'The user as it is now, read after the change.',
-      resolve: ({ userId }, _args, context) => loadUser(context, userId),
+      resolve: ({ userId }, _args, context, info) => loadUser(context, userId, info),
     }),
   }),
 });
@@ -163,7 +163,7 @@ const demographicsUpdatedRef = builder.objectRef<DemographicsUpdated>('Demograph
       type: userRef,
       extensions: needs('read:orders'),
       description: 'The user.',
-      resolve: ({ userId }, _args, context) => loadUser(context, userId),
+      resolve: ({ userId }, _args, context, info) => loadUser(context, userId, info),
     }),
   }),
 });

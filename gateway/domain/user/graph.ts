@@ -2,6 +2,7 @@ import { readUuid } from '../../graph/arguments.ts';
 import { builder } from '../../graph/builder.ts';
 import { type GraphContext, type LoaderKind, loadEach } from '../../graph/context.ts';
 import { upstreamCallCost } from '../../graph/cost.ts';
+import { type FieldInfo, startFields } from '../../graph/field-by-id.ts';
 import { defineNode } from '../../graph/node.ts';
 import { connectionArgs, connectionCost, connectionType } from '../../graph/pagination/connection.ts';
 import { listCursors } from '../../graph/pagination/cursors.ts';
@@ -16,9 +17,14 @@ const usersById: LoaderKind<string, User | null> = {
   batch: (service, ids) => loadEach(ids, (id) => getUser(service.forShowing, id)),
 };
 
-/** The user with this id as the caller may see it, or null. */
-export function loadUser(context: GraphContext, id: string): Promise<User | null> {
-  return context.loaders.of(usersById).load(id);
+/**
+ * The user with this id as the caller may see it, or null. The selected fields that need only the id are read meanwhile.
+ * @param info of the field that shows the user
+ */
+export function loadUser(context: GraphContext, id: string, info: FieldInfo): Promise<User | null> {
+  const user = context.loaders.of(usersById).load(id);
+  if (context.service.rights.owns({ userId: id })) startFields(userRef.name, id, context, info);
+  return user;
 }
 
 /** A provider of data, as the specification names it. */
@@ -104,7 +110,7 @@ builder.objectField(viewerRef, 'user', (t) =>
     type: userRef,
     extensions: needs('read:orders'),
     description: 'The user whose data it sees; null for servers of the team.',
-    resolve: ({ userId }, _args, context) => (userId === null ? null : loadUser(context, userId)),
+    resolve: ({ userId }, _args, context, info) => (userId === null ? null : loadUser(context, userId, info)),
   }),
 );
 
@@ -118,7 +124,7 @@ builder.queryFields((t) => ({
     extensions: needs('read:orders'),
     description: 'One user by id; null when there is none that the caller may see.',
     args: { id: t.arg.id({ required: true, description: "The user's id (uuid)." }) },
-    resolve: (_root, args, context) => loadUser(context, readUuid('id', args.id)),
+    resolve: (_root, args, context, info) => loadUser(context, readUuid('id', args.id), info),
   }),
   userByClientUserId: t.field({
     type: userRef,

@@ -1,6 +1,7 @@
 import { readOptionalUuid, readRenamed, readUuids, renamedTo } from '../../../graph/arguments.ts';
 import { builder } from '../../../graph/builder.ts';
 import type { GraphContext } from '../../../graph/context.ts';
+import { fieldById } from '../../../graph/field-by-id.ts';
 import { requireOpen, uniteOpen } from '../../../graph/open-enum.ts';
 import { type ConnectionArguments, connectionField } from '../../../graph/pagination/connection.ts';
 import { listCursors } from '../../../graph/pagination/cursors.ts';
@@ -127,8 +128,8 @@ builder.objectField(userRef, 'orders', (t) =>
   t.field({
     ...orderList,
     args: orderListArgs,
+    ...fieldById((userId, args: ListArguments, context) => listConnection(context, args, userId)),
     description: `The user's orders, newest first. ${guarantee}`,
-    resolve: (user, args, context) => listConnection(context, args, user.id),
   }),
 );
 

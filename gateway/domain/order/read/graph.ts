@@ -166,7 +166,7 @@ orderRef.implement({
       complexity: upstreamCallCost,
       type: userRef,
       description: 'The user it is for.',
-      resolve: (order, _args, context) => loadUser(context, order.userId),
+      resolve: (order, _args, context, info) => loadUser(context, order.userId, info),
     }),
     status: t.field({
       type: orderStatusRef,
