@@ -65,6 +65,12 @@ const defaults = {
   onWritten: async () => {},
 };
 
+/**
+ * How long an idle connection stays open where the service does not say it. Load balancers close them after 60 s; with
+ * undici's 4 s a page view at a quiet time waits for a new connection, which is two or three round trips.
+ */
+const idleMs = 50_000;
+
 interface Connections {
   readonly pool: Pool;
   readonly FormData: typeof import('undici').FormData;
@@ -73,7 +79,7 @@ interface Connections {
 /** Loads undici late: at a start, webhooks are acknowledged before it is needed, and it takes a fifth of the start. */
 async function openConnections(origin: string): Promise<Connections> {
   const { FormData, Pool } = await import('undici');
-  return { pool: new Pool(origin, { connections: 64, pipelining: 1 }), FormData };
+  return { pool: new Pool(origin, { connections: 64, pipelining: 1, keepAliveTimeout: idleMs }), FormData };
 }
 
 /** A client of the service: one pool of keep-alive connections to one origin. The key is sent to no other origin. */

@@ -1,7 +1,10 @@
+import { createServer } from 'node:http';
+import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { SharedCache } from '../../../gateway/cache/shared-cache.ts';
 import type { UpstreamCall } from '../../../gateway/service/calls.ts';
 import { Upstream } from '../../../gateway/service/client.ts';
+import { listenAnywhere } from '../../support/listening.ts';
 import {
   type Answer,
   cutShort,
@@ -189,6 +192,27 @@ describe('a write reaches the service exactly once', () => {
 
     expect(open.service.calls()).toEqual(['GET /orders', 'POST /v3/order/testkit']);
   });
+});
+
+test('a connection that was idle for six seconds is used again, if the service does not say that it closes it', async () => {
+  let connections = 0;
+  // With a `connection` header of its own, Node does not add how long it waits.
+  const server = createServer({ keepAliveTimeout: 60_000 }, (_request, response) =>
+    response.writeHead(200, { 'content-type': 'application/json', connection: 'keep-alive' }).end('{}'),
+  ).on('connection', () => {
+    connections += 1;
+  });
+  const upstream = new Upstream({
+    url: await listenAnywhere(server),
+    apiKey: 'k',
+    apiKeyHeader: 'x-service-api-key',
+  });
+  await upstream.read(list, rights);
+  await wait(6000);
+  await upstream.read(list, rights);
+  expect(connections).toBe(1);
+  await upstream.close();
+  server.close();
 });
 
 describe('the deadline', () => {
