@@ -40,7 +40,7 @@ export class Servers {
     this.#writeAccess = core.config.accessLog
       ? createAccessLog({ log: core.log, nameOf: createCallerNames(core.config) })
       : null;
-    this.#main = createBoundedServer({ answer: this.#answer }, onCut);
+    this.#main = createBoundedServer({ answer: this.#answer }, onCut, core.config.keepAliveSeconds);
     this.#main.on('upgrade', async (request, socket, head) => {
       socket.on('error', destroy);
       const scope = createRequestScope(request);

@@ -70,6 +70,7 @@ export interface Config {
   readonly directPath: boolean;
   /** How long the gateway answers on after SIGTERM, while `/ready` is 503. */
   readonly drainSeconds: number;
+  readonly keepAliveSeconds: number;
   readonly logLevel: string;
   /** Whether each answer has a line in the log. */
   readonly accessLog: boolean;
@@ -136,6 +137,7 @@ export function readConfig(env: Environment, loadSecrets: () => GeneratedSecrets
     },
     directPath: reading.oneOf('DIRECT_PATH', ['on', 'off']) !== 'off',
     drainSeconds: reading.integer('DRAIN_SECONDS', 0, { min: 0, max: 300 }),
+    keepAliveSeconds: reading.integer('KEEP_ALIVE_SECONDS', 5, { min: 1, max: 3600 }),
     logLevel: reading.oneOf('LOG_LEVEL', logLevels) ?? 'info',
     tracing: readTracing(reading),
     accessLog: reading.oneOf('ACCESS_LOG', ['0', '1']) === '1',

@@ -21,9 +21,15 @@ export interface Route {
 }
 
 /** An HTTP server that limits its connections: idle time, waiting requests and unread bytes (decision 0081). */
-export function createBoundedServer(route: Route, onCut: (reason: CutReason) => void): Server {
-  const connections = new Connections(route, onCut);
-  const server = createServer(timeouts, (request, response) => connections.take(request, response));
+export function createBoundedServer(
+  route: Route,
+  onCut: (reason: CutReason) => void,
+  keepAliveSeconds = 5,
+): Server {
+  const keepAliveTimeout = keepAliveSeconds * 1000;
+  const connections = new Connections(route, onCut, keepAliveTimeout + extraIdleMs);
+  const options = { ...timeouts, keepAliveTimeout };
+  const server = createServer(options, (request, response) => connections.take(request, response));
   stopParsingWhenReset(server);
   skipStacksOfAborts(server);
   connections.limitTimes(server);
@@ -40,8 +46,8 @@ const timeouts = {
   shouldUpgradeCallback: ({ headers }: IncomingMessage) => headers.upgrade?.toLowerCase() === 'websocket',
 } as const;
 
-/** Time from the last answer to the next request. Node's own timeout of 5 s restarts with each byte, so empty lines extend it. */
-const idleMs = 11_000;
+/** Node's own timeout of an idle connection restarts with each byte, so empty lines extend it, for this much longer. */
+const extraIdleMs = 6000;
 /** Time in which a client may read the rest of an answer after its connection was closed. */
 const lingerMs = 7000;
 
@@ -219,12 +225,15 @@ interface Connection {
 class Connections {
   readonly #route: Route;
   readonly #onCut: (reason: CutReason) => void;
+  /** The longest time from an answer to the next request. */
+  readonly #idleMs: number;
   readonly #connections = new Map<Socket, Connection>();
   readonly #turns = new Turns();
 
-  constructor(route: Route, onCut: (reason: CutReason) => void) {
+  constructor(route: Route, onCut: (reason: CutReason) => void, idleMs: number) {
     this.#route = route;
     this.#onCut = onCut;
+    this.#idleMs = idleMs;
   }
 
   take(request: IncomingMessage, response: ServerResponse): void {
@@ -252,7 +261,7 @@ class Connections {
   limitTimes(server: Server): void {
     const timer = setInterval(() => {
       const now = performance.now();
-      for (const [socket, connection] of this.#connections) checkTimes(socket, connection, now);
+      for (const [socket, connection] of this.#connections) this.#checkTimes(socket, connection, now);
     }, 1000).unref();
     server.on('timeout', endIdle);
     server.on('upgrade', (_request, socket: Socket) => this.#connections.delete(socket));
@@ -289,20 +298,20 @@ class Connections {
     if (connection.last === null) connection.since = performance.now();
   }
 
+  #checkTimes(socket: Socket, connection: Connection, now: number): void {
+    const { last, isBusy, since } = connection;
+    if (last !== null && !last.request.complete) {
+      if (now - since > requestMs && !isUploadInProgress(last.request, last.response))
+        cut(last.request, last.response);
+      return;
+    }
+    if (isBusy) return;
+    if (last !== null) Object.assign(connection, { last: null, since: now });
+    else if (now - since > this.#idleMs) endIdle(socket);
+  }
+
   readonly #startNext = (socket: Socket, connection: Connection): void => {
     const next = connection.waiting.shift();
     if (next !== undefined) this.#turns.run(() => this.#begin(socket, connection, next));
   };
-}
-
-function checkTimes(socket: Socket, connection: Connection, now: number): void {
-  const { last, isBusy, since } = connection;
-  if (last !== null && !last.request.complete) {
-    if (now - since > requestMs && !isUploadInProgress(last.request, last.response))
-      cut(last.request, last.response);
-    return;
-  }
-  if (isBusy) return;
-  if (last !== null) Object.assign(connection, { last: null, since: now });
-  else if (now - since > idleMs) endIdle(socket);
 }

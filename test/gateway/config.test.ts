@@ -75,6 +75,7 @@ describe('the configuration', () => {
       persistedOperations: { mode: 'log', files: [] },
       directPath: true,
       drainSeconds: 0,
+      keepAliveSeconds: 5,
       logLevel: 'info',
       production: true,
       generated: [],

@@ -22,10 +22,10 @@ interface Place extends AsyncDisposable {
 }
 
 /** A bounded server whose clock is moved by hand; its sockets and those of the test are real. */
-async function serve(answer: RequestListener): Promise<Place> {
+async function serve(answer: RequestListener, keepAliveSeconds?: number): Promise<Place> {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] });
   const cuts: CutReason[] = [];
-  const server = createBoundedServer({ answer }, (reason) => cuts.push(reason));
+  const server = createBoundedServer({ answer }, (reason) => cuts.push(reason), keepAliveSeconds);
   const { port } = new URL(await listenAnywhere(server));
   return {
     server,
@@ -161,6 +161,20 @@ test('a connection without a request is closed after eleven seconds, even if it 
   await turns();
   expect(socket?.writable).toBe(true);
   vi.advanceTimersByTime(6000);
+  expect(socket?.writable).toBe(false);
+  client.destroy();
+});
+
+test('a connection without a request stays open for as long as KEEP_ALIVE_SECONDS says', async () => {
+  await using place = await serve((_request, response) => response.end('done'), 65);
+  expect(place.server.keepAliveTimeout).toBe(65_000);
+  const client = ask(place, ['/']);
+  const [socket]: Socket[] = await once(place.server, 'connection');
+  expect(await read(client, 'done'.length)).toBe(true);
+  await turns();
+  vi.advanceTimersByTime(64_000);
+  expect(socket?.writable).toBe(true);
+  vi.advanceTimersByTime(8000);
   expect(socket?.writable).toBe(false);
   client.destroy();
 });
