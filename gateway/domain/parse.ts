@@ -208,14 +208,10 @@ function readPlace(raw: Raw): number | null {
 
 /**
  * The answer to a write that has nothing to show: empty, a text, or an object such as `{ "success": true }`.
- * @throws Unreadable for anything else, and for an object that reports a fault
+ * @throws Unreadable for anything else, and for `{ "success": false }`
  */
 export function readDone(json: unknown): true {
-  const isDone = isRecord(json) ? !isFault(json) : json === null || typeof json === 'string';
+  const isDone = isRecord(json) ? json.success !== false : json === null || typeof json === 'string';
   if (!isDone) throw new Unreadable();
   return true;
-}
-
-function isFault(raw: Raw): boolean {
-  return raw.success === false || 'detail' in raw || 'error' in raw;
 }

@@ -34,8 +34,8 @@ export interface Fetched {
 /**
  * The JSON of a successful answer (null for an empty one), or `undefined` for 404. A 404 is an answer and not a fault,
  * so equal reads share it. A refusal with one of the call's `readsRefusals` becomes a Refusal, if its body is an object.
- * @throws GatewayError for any other status, and UPSTREAM_UNREADABLE for 202 (accepted is not done) and for a body that
- *   is not JSON
+ * @throws GatewayError for any other status, and UPSTREAM_UNREADABLE for 202 (accepted is not done), for a body that is not
+ *   JSON, and for that of an error
  */
 export function readAnswer(
   answer: Answer,
@@ -53,14 +53,28 @@ export function readAnswer(
     throw new GatewayError('UPSTREAM_UNREADABLE', message, { status: answer.status });
   }
   if (answer.body === '') return { json: null, text: null };
+  const json = parseBody(answer);
+  if (!isErrorBody(json)) return { json, text: answer.body };
+  const message = 'The service answered with the body of an error, and the status of a success.';
+  throw new GatewayError('UPSTREAM_UNREADABLE', message, { status: answer.status });
+}
+
+function parseBody({ body, status }: Answer): unknown {
   try {
-    return { json: parseJson(answer.body), text: answer.body };
+    return parseJson(body);
   } catch {
     // The parser's own error quotes the body, so it is not the cause.
-    throw new GatewayError('UPSTREAM_UNREADABLE', 'The service answered with text that is not JSON.', {
-      status: answer.status,
-    });
+    const message = 'The service answered with text that is not JSON.';
+    throw new GatewayError('UPSTREAM_UNREADABLE', message, { status });
   }
+}
+
+const errorFields: ReadonlySet<string> = new Set(['detail', 'error', 'message', 'status_code']);
+
+/** `{ detail }` (specification, Errors) or `{ error, message, status_code }` (public service), and nothing else. */
+function isErrorBody(json: unknown): boolean {
+  if (!isRecord(json) || !('detail' in json || 'error' in json)) return false;
+  return Object.keys(json).every((name) => errorFields.has(name));
 }
 
 const failures: ReadonlyMap<number, readonly [ErrorCode, string]> = new Map([

@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
 import { type Lab, startLab } from '../support/lab.ts';
+import { json } from '../support/misbehaving-service.ts';
+import { startSpoiltLab } from '../support/spoilt-lab.ts';
 
 const fields = `firstName lastName email phoneNumber gender dob race raceRaw ethnicity ethnicityRaw
   sexualOrientationRaw genderIdentity
@@ -104,6 +106,25 @@ test('demographics open the portal to a user who had none', async () => {
     `mutation { createPortalUrl(input: { userId: "${userId}" }) { __typename } }`,
   );
   expect(answer.data.createPortalUrl.__typename).toBe('PortalUrl');
+});
+
+const launch = `mutation ($userId: ID) { createPortalUrl(input: { userId: $userId }) {
+  ... on PortalUrlRejected { code demographicsMissing } } }`;
+
+test.each([
+  ['a record without a single value', { first_name: null, last_name: null, address: null }, true],
+  ['an empty record', {}, true],
+  ['the body of an error', { detail: 'Not available.' }, null],
+])('%s is no demographics', async (_name, answer, demographicsMissing) => {
+  await using lab = await startSpoiltLab();
+  const userId = nameless(lab);
+  lab.spoil({ at: /info.latest/, isDone: false, answer: json(answer), times: 9 });
+
+  const read = await lab.query(`{ user(id: "${userId}") { demographics { lastName } } }`);
+  const launched = await lab.query(launch, { variables: { userId } });
+
+  expect(read.data.user.demographics).toBeNull();
+  expect(launched.data.createPortalUrl).toMatchObject({ demographicsMissing });
 });
 
 test('all faults of the input are reported at once, before the service is asked and without the value', async () => {

@@ -42,6 +42,12 @@ export const readPerson = record((raw) => ({
 
 const readDemographics = record((raw) => ({ ...readPerson(raw), address: readAddress(raw.address) }));
 
+/** Null for a record without a single value: nothing is set. */
+function readSet(json: unknown): Demographics | null {
+  const demographics = readDemographics(json);
+  return Object.values(demographics).every((value) => value === null) ? null : demographics;
+}
+
 /** The record as it was set: a person without any name was never sent. */
 const readWritten = where(
   readDemographics,
@@ -61,7 +67,7 @@ export function getDemographics(
     operation: 'user.demographics',
     method: 'GET',
     path: `/v2/user/${encodeURIComponent(userId)}/info/latest`,
-    reader: readDemographics,
+    reader: readSet,
     scope,
     owner: () => ({ userId }),
     about: { userId },

@@ -81,6 +81,26 @@ describe('the status of an answer decides its code', () => {
   );
 });
 
+describe('a success whose body is that of an error', () => {
+  test.each([
+    { detail: 'Not available for Jane Doe.' },
+    { detail: [{ type: 'missing', loc: ['body'], msg: 'Field required' }] },
+    { error: 'Bad Request', message: 'Jane Doe is unknown.', status_code: 400 },
+  ])('is unreadable: %j', (body) => {
+    const error = failureOf({ status: 200, body: JSON.stringify(body) });
+    expect(error).toMatchObject({ code: 'UPSTREAM_UNREADABLE', status: 200 });
+    expect(`${error.stack}`).not.toContain('Jane');
+  });
+
+  test.each([{ id: 'o1', detail: 'a new field' }, { message: 'Order created.', status: 'success' }, {}])(
+    'is no other body with such a name: %j',
+    (body) => {
+      const answer = { status: 200, retryAfter: null, body: JSON.stringify(body) };
+      expect(readAnswer(answer, {}).json).toEqual(body);
+    },
+  );
+});
+
 describe('a refusal that is asked for', () => {
   const body = JSON.stringify({ detail: { user_id: 'u' } });
 
