@@ -9,13 +9,11 @@ import { maxPageSize, type PageRange, type Reading, readPlaces } from './paged-c
 /** A list in numbered pages whose newest rows come first, so that it grows at its head. */
 export interface NewestFirstList<Node> {
   /**
-   * One page; only of rows no later than `until` (its whole millisecond), if the service can be asked for that. If
-   * not, the page says so (`ignoresBound`).
+   * One page with the times of its rows; only of rows no later than `until` (its whole millisecond), if the service can be
+   * asked for that.
    */
   readonly fetch: (range: PageRange & { readonly until: Date | null }) => Promise<Page<Node>>;
   readonly idOf: (node: Node) => string;
-  /** When the row was created; null if that cannot be read. */
-  readonly timeOf: (node: Node) => Date | null;
 }
 
 /** How far a reader has come, by the last row read: a count alone is wrong once rows are added. */
@@ -107,9 +105,10 @@ async function readWindow<Node>(
   const until = place.until === null ? null : new Date(place.until);
   const rowCount = place.skip + first - start;
   const reading = await readRows({ start, rowCount }, (page) => list.fetch({ ...page, until }));
-  if (!reading.ignoresBound) return { place, start, reading };
+  const isSorted = isNewestFirst(reading);
+  const ignoresBound = [...reading.times.values()].some((time) => isLater(time, place.until));
+  if (isSorted && !ignoresBound) return { place, start, reading };
   const skip = place.begin + place.skip;
-  const isSorted = isNewestFirst(timesOf(list, reading));
   return await readWindow(list, { ...place, until: isSorted ? place.until : null, above: null, skip }, first);
 }
 
@@ -122,7 +121,8 @@ async function readRows<Node>(
   if (rowCount <= maxPageSize || !head.hasMorePages) return head;
   const tail = await readPlaces(start + maxPageSize, rowCount - maxPageSize, fetch);
   const totalCount = head.totalCount === null ? null : tail.totalCount;
-  return { ...tail, totalCount, places: new Map([...head.places, ...tail.places]) };
+  const places = new Map([...head.places, ...tail.places]);
+  return { ...tail, totalCount, places, times: new Map([...head.times, ...tail.times]) };
 }
 
 /** The rows of one time, as far as they are read: the last ones of a page. */
@@ -138,17 +138,19 @@ interface Group {
 
 /** Up to `first` rows of a window that were not read before. A row that was left out counts, so that places advance. */
 function takeRows<Node>(list: NewestFirstList<Node>, { place, start, reading }: Window<Node>, first: number) {
-  const toPlace = placesOf(place, isNewestFirst(timesOf(list, reading)));
+  const toPlace = placesOf(place, isNewestFirst(reading));
   const edges: { readonly node: Node; readonly place: () => Place }[] = [];
   let group: Group = { until: place.until, start: 0, seen: place.seen, ids: [] };
   let count = 0;
   let at = start;
   for (; count < first && reading.places.has(at); at += 1) {
     const row = reading.places.get(at) ?? null;
-    if (isRead(list, row, { at, place })) continue;
+    const time = reading.times.get(at) ?? null;
+    const id = row === null ? null : list.idOf(row);
+    if (isRead({ id, time, at }, place)) continue;
     count += 1;
-    if (row === null) continue;
-    const joined = joinGroup(group, { id: list.idOf(row), time: timeIn(list, row), at });
+    if (row === null || id === null) continue;
+    const joined = joinGroup(group, { id, time, at });
     const next = at + 1;
     edges.push({ node: row, place: () => toPlace(joined, next) });
     group = joined;
@@ -156,23 +158,22 @@ function takeRows<Node>(list: NewestFirstList<Node>, { place, start, reading }: 
   return { edges, count, endAt: at, end: () => toPlace(group, at) };
 }
 
+/** A row, by what is compared: its id (null where the row was left out), its time and its place. */
+interface ComparedRow<Id = string | null> {
+  readonly id: Id;
+  readonly time: number | null;
+  readonly at: number;
+}
+
 /** Whether a row was shown before, or is newer than all shown rows. A row without a time is judged by its place. */
-function isRead<Node>(
-  list: NewestFirstList<Node>,
-  row: Node | null,
-  { at, place }: { readonly at: number; readonly place: Place },
-): boolean {
-  if (row === null) return at < place.skip;
+function isRead({ id, time, at }: ComparedRow, place: Place): boolean {
+  if (id === null) return at < place.skip;
   // A first page has nothing to compare with, and hashing each of its rows would be expensive.
-  if (place.seen.length > 0 && place.seen.includes(hashOf(list.idOf(row)))) return true;
-  const time = timeIn(list, row);
+  if (place.seen.length > 0 && place.seen.includes(hashOf(id))) return true;
   return time === null ? at < place.skip : isLater(time, place.until);
 }
 
-function joinGroup(
-  group: Group,
-  row: { readonly id: string; readonly time: number | null; readonly at: number },
-): Group {
+function joinGroup(group: Group, row: ComparedRow<string>): Group {
   const isOlder = row.time !== null && (group.until === null || row.time < group.until);
   if (isOlder) return { until: row.time, start: row.at, seen: [], ids: [row.id] };
   return { ...group, ids: [...group.ids, row.id].slice(-maxSeen) };
@@ -202,18 +203,10 @@ function hashesOf({ seen, ids }: Group): readonly string[] {
   return [...seen, ...ids.map(hashOf)].slice(-maxSeen);
 }
 
-function timesOf<Node>(list: NewestFirstList<Node>, { places }: Reading<Node>): readonly number[] {
-  const inOrder = [...places].sort(([a], [b]) => a - b);
-  const times = inOrder.map(([, row]) => (row === null ? null : timeIn(list, row)));
-  return times.filter((time) => time !== null);
-}
-
-function timeIn<Node>(list: NewestFirstList<Node>, row: Node): number | null {
-  return list.timeOf(row)?.getTime() ?? null;
-}
-
-function isNewestFirst(times: readonly number[]): boolean {
-  return times.every((time, index) => time <= (times[index - 1] ?? time));
+/** Rows that are left out count too: among many rows of others, the caller's own would not show the order. */
+function isNewestFirst({ times }: Reading<unknown>): boolean {
+  const inOrder = [...times].sort(([a], [b]) => a - b).map(([, time]) => time);
+  return inOrder.every((time, index) => time <= (inOrder[index - 1] ?? time));
 }
 
 function isLater(time: number, until: number | null): boolean {

@@ -109,8 +109,8 @@ export interface Reading<Node> {
   readonly totalCount: number | null;
   /** Whether the list continues behind the rows read. */
   readonly hasMorePages: boolean;
-  /** As of `Page`. */
-  readonly ignoresBound: boolean;
+  /** The times (ms) of the rows by their places, as far as `Page.times` has them. */
+  readonly times: ReadonlyMap<number, number>;
 }
 
 /**
@@ -126,19 +126,24 @@ export async function readPlaces<Node>(
   const numbers = [...new Set([plan.firstPage, plan.lastPage])];
   const pages = await Promise.all(numbers.map((page) => fetch({ page, size: plan.size })));
   const places = new Map<number, Node | null>();
+  const times = new Map<number, number>();
   for (const [index, page] of pages.entries()) {
     const asked = (plan.firstPage - 1 + index) * plan.size;
     const place = placeOf(page, { start: asked, size: plan.size });
-    for (const [offset, row] of page.rows.entries()) places.set(place + offset, row);
+    for (const [offset, row] of page.rows.entries()) {
+      places.set(place + offset, row);
+      const time = page.times?.[offset];
+      if (time) times.set(place + offset, time.getTime());
+    }
   }
   const readThrough = Math.max(0, ...[...places.keys()].map((place) => place + 1));
   const readPlan = { ...plan, readThrough };
   const totalCount = pages.some(hidesRows) ? null : countAll(pages.at(-1), readPlan);
   return {
     places,
+    times,
     totalCount,
     hasMorePages: hasMorePages(pages.at(-1), readPlan, totalCount),
-    ignoresBound: pages.some((page) => page.ignoresBound === true),
   };
 }
 

@@ -104,7 +104,6 @@ function listConnection(context: GraphContext, args: ListArguments, userId: stri
   return newestFirstConnection(args, listCursors(context, ['orders', filter]), {
     fetch: (range) => listShownOrders(context, filter, range),
     idOf: (order) => order.id,
-    timeOf: (order) => order.createdAt,
   });
 }
 

@@ -69,11 +69,6 @@ export function lastInstant(
   return endOf(!until || (createdBefore && createdBefore <= until) ? createdBefore : until);
 }
 
-/** Whether the order is beyond `until`: then the service ignores the bound. */
-export function isBeyond({ createdAt }: Order, { until }: OrderRange): boolean {
-  return Boolean(until && createdAt && createdAt > until);
-}
-
 /**
  * Whether an order fits the filter, for a service that ignores filters. A property that the order does not show counts
  * as fitting; `search` and `activations` are left to the service.

@@ -24,11 +24,13 @@ export async function listLastChangedOrders(
     if (orders.size >= maxOrderPage) break;
   }
   for (let calls = 0; calls < 2 && !isWhole && orders.size >= maxOrderPage; calls += 1) {
-    const request = { page: 1, size: maxOrderPage, until: firstPlaced([...orders.values()]) };
+    const until = firstPlaced([...orders.values()]);
+    const request = { page: 1, size: maxOrderPage, until };
     const updatedAfter = lastChanged(orders).at(-1)?.updatedAt;
     const older = await listOrders(service, { ...filter, updatedAfter }, request);
     add(older.rows);
-    isWhole = older.ignoresBound === true || isLastPage(older, { page: 1, count: older.rows.length });
+    const ignoresBound = older.times?.some((time) => time !== null && until !== null && time > until);
+    isWhole = ignoresBound === true || isLastPage(older, { page: 1, count: older.rows.length });
   }
   return lastChanged(orders);
 }

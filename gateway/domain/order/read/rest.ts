@@ -2,7 +2,7 @@ import { isGatewayError } from '../../../errors.ts';
 import type { CachedUntil, Page } from '../../../service/calls.ts';
 import { emptyPage, filterRows, type Service } from '../../../service/service.ts';
 import { pageReader } from '../../parse.ts';
-import { fits, isBeyond, lastInstant, type OrderFilter, type OrderRange, queryOf } from './rest-filter.ts';
+import { fits, lastInstant, type OrderFilter, type OrderRange, queryOf } from './rest-filter.ts';
 import { type CurrentOrder, ownerOfOrder, parseCurrentOrder, versionOf } from './rest-order.ts';
 
 /** The most orders one call returns (public service; `size` 1 to 100). */
@@ -76,12 +76,9 @@ async function listRows<Row>(
     reader,
     refine: (page) => {
       const fitting = filterRows(page, (row) => fits(orderOf(row), { ...filter, userId, orderIds }));
-      // Computed from all rows, because rows that do not fit the filter show it too.
-      return {
-        ...fitting,
-        totalSent: page.total,
-        ignoresBound: page.rows.some((row) => row !== null && isBeyond(orderOf(row), request)),
-      };
+      // Of all rows, because rows that do not fit the filter show the order of the list too.
+      const times = page.rows.map((row) => row && orderOf(row).createdAt);
+      return { ...fitting, totalSent: page.total, times };
     },
     ...caching,
     scope: null,
