@@ -45,6 +45,18 @@ test('results of any shape are read, and each row that is an object is a result'
   );
 });
 
+test.each([
+  ['its number', { first: { sample_id: 'S1', control_number: 'C1' } }],
+  ['its key, where it has no number', { S1: { control_number: 'C1' }, S2: {} }],
+  ['its key, where its number is null', { S1: { sample_id: null, control_number: 'C1' } }],
+])('a result finds its sample by %s', (_name, sample_information) => {
+  const { results } = readOrderResults({
+    results: [{ name: 'Iron', source_sample_id: 'S1' }, { name: 'Zinc' }],
+    sample_information,
+  });
+  expect(results.map(({ sample }) => sample?.controlNumber)).toEqual(['C1', undefined]);
+});
+
 const row = withKeys(['test_name', 'value', 'type', 'loinc_matches', 'interpretation', 'sample_type']);
 const report = fc.record(
   {

@@ -9,7 +9,6 @@ import {
   list,
   number,
   optional,
-  type Reader,
   record,
   text,
   textOrNumber,
@@ -25,12 +24,6 @@ export type MissingResult = OrderResults['missing'][number];
 export type SourceMarker = BiomarkerResult['sourceMarkers'][number];
 export type ResultSample = OrderResults['samples'][number];
 export type PerformingLaboratory = ResultSample['laboratories'][number];
-
-/** The values of an object whose keys carry no further information. */
-function valuesOf<Value>(value: Reader<Value | null>): Reader<readonly Value[]> {
-  const readEntries = entries(value);
-  return (json) => readEntries(json).map(([, read]) => read);
-}
 
 const readMetadata = record((raw) => ({
   patientName: text(raw.patient),
@@ -120,7 +113,7 @@ const readClinicalInformation = optional(
 
 const noClinicalInformation = { fasting: null, notes: null, information: null, totalVolume: null } as const;
 
-const readSamples = valuesOf(
+const readSamples = entries(
   record((raw) => ({
     sampleId: text(raw.sample_id),
     controlNumber: text(raw.control_number),
@@ -137,14 +130,15 @@ const readMetadataOfResults = optional(readMetadata);
 /** The results in the service's answer. @throws Unreadable when it is no object at all */
 export const readOrderResults = record((raw) => {
   const samples = readSamples(raw.sample_information);
+  // A sample may have its number as its key only (public service: `sample_id` is optional).
   const sampleOf = (sampleId: string | null) =>
-    samples.find((sample) => sampleId !== null && sample.sampleId === sampleId) ?? null;
+    samples.find(([key, sample]) => (sample.sampleId ?? key) === sampleId)?.[1] ?? null;
   return {
     metadata: readMetadataOfResults(raw.metadata),
     // Typed as a list or an untyped object (public service); only the list can be read.
     results: readResults(raw.results).map((result) => ({ ...result, sample: sampleOf(result.sampleId) })),
     missing: readMissing(raw.missing_results),
-    samples,
+    samples: samples.map(([, sample]) => sample),
   };
 });
 
