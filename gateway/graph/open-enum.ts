@@ -13,7 +13,7 @@ export interface OpenEnum<Value extends string> {
   readonly ref: ReturnType<
     typeof builder.enumType<string, Readonly<Record<Value, { readonly description: string }>>>
   >;
-  /** The known value of a text of the service, or null. */
+  /** The known value of a text of the service, or null. Case does not count; blanks and hyphens are underscores. */
   readonly known: (raw: string | null) => Value | null;
   /** The same for the answer to an operation: a text that the enum does not know is reported. */
   readonly show: (raw: string | null, context: GraphContext, info: GraphQLResolveInfo) => Value | null;
@@ -35,8 +35,8 @@ export function openEnum<Value extends string>(
   ) as Record<Value, { readonly description: string }>;
   const isKnown = (value: string): value is Value => Object.hasOwn(values, value);
   const known = (raw: string | null) => {
-    const upper = raw?.toUpperCase() ?? '';
-    return isKnown(upper) ? upper : null;
+    const name = raw?.toUpperCase().replaceAll(/[\s-]/g, '_') ?? '';
+    return isKnown(name) ? name : null;
   };
   const isSilent = (raw: string | null) => raw !== null && saysNothing.includes(raw.toLowerCase());
   return {
@@ -119,10 +119,7 @@ function definePair<Parent>(t: Fields<Parent>, values: OpenEnum<string>, pair: P
   };
 }
 
-/**
- * The fields of a list of open enums: `x` has the values of the enum only, with hyphens read as underscores; `xRaw` has
- * every text as sent.
- */
+/** The fields of a list of open enums: `x` has the values of the enum only; `xRaw` has every text as sent. */
 export function openEnumListFields<Parent>(
   t: Fields<Parent>,
   values: OpenEnum<string>,
@@ -140,9 +137,7 @@ export function openEnumListFields<Parent>(
       nullable: false,
       description,
       resolve: (parent, _args, context, info) =>
-        read(parent).flatMap(
-          (text) => values.known(text.replaceAll('-', '_')) ?? reportUnknown(text, context, info) ?? [],
-        ),
+        read(parent).flatMap((text) => values.known(text) ?? reportUnknown(text, context, info) ?? []),
     }),
     [`${name}Raw`]: t.stringList({
       nullable: false,

@@ -368,8 +368,15 @@ test('unknown values and missing fields of a report leave the rest of it readabl
       },
     ],
   });
-  const waiting = await answer({ id: labReport.id, status: 'pending_review' });
-  expect(waiting.data.labReport).toMatchObject({ status: 'PENDING_REVIEW', review: 'PENDING' });
+  // The specification names the status in words.
+  for (const status of ['pending_review', 'pending review', 'PENDING_REVIEW', 'pending-review']) {
+    const waiting = await answer({ id: labReport.id, status });
+    expect(waiting.data.labReport).toMatchObject({
+      status: 'PENDING_REVIEW',
+      statusRaw: status,
+      review: 'PENDING',
+    });
+  }
   for (const body of [{}, [], null, { id: 4.5 }]) {
     const broken = await answer(body);
     expect(broken.data.labReport).toBeNull();

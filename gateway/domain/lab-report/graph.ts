@@ -13,7 +13,7 @@ import { type LabReportCreated, submitLabReport } from './actions.ts';
 import { labReportResultRef } from './graph-results.ts';
 import { getLabReport, type LabReport, type LabReportData, readLabReport } from './rest.ts';
 
-const status = openEnum('LabReportStatus', 'How far the reading of a lab report has come.', {
+const reportStatus = openEnum('LabReportStatus', 'How far the reading of a lab report has come.', {
   UPLOAD_PENDING: 'The upload is not complete.',
   STARTED: 'It is being read.',
   COMPLETED: 'It was read; its results are there.',
@@ -45,7 +45,7 @@ function reviewOf({
   isReviewed,
 }: LabReport): 'NOT_REQUESTED' | 'PENDING' | 'DONE' | null {
   if (isReviewed) return 'DONE';
-  if (needsHumanReview || status === 'pending_review') return 'PENDING';
+  if (needsHumanReview || reportStatus.known(status) === 'PENDING_REVIEW') return 'PENDING';
   return needsHumanReview === null ? null : 'NOT_REQUESTED';
 }
 
@@ -123,7 +123,10 @@ const labReportRef = builder.objectRef<LabReport>('LabReport').implement({
       resolve: (report, _args, context, info) =>
         report.userId === null ? null : loadUser(context, report.userId, info),
     }),
-    ...openEnumFields(t, status, { name: 'status', ...usualTexts('How far its reading has come', 'status') }),
+    ...openEnumFields(t, reportStatus, {
+      name: 'status',
+      ...usualTexts('How far its reading has come', 'status'),
+    }),
     ...openEnumFields(t, failureReason, {
       name: 'failureReason',
       description: 'Why it could not be read; null when it was, or when the reason is not one of these.',
