@@ -217,8 +217,11 @@ describe('a list in numbered pages', () => {
     }
   });
 
-  test('that is empty has no cursors', async () => {
-    const { read } = openPages([], ({ all }) => ({ total: all, pages: 0 }));
+  test.each([
+    ['total and pages', { total: 0, pages: 0 }],
+    ['total alone, which may be that of the page', { total: null }],
+  ])('that is empty has a count and no cursors (%s)', async (_name, extent) => {
+    const { read } = openPages([], () => extent);
     expect(await read({})).toEqual({
       edges: [],
       totalCount: 0,
