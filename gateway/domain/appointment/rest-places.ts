@@ -118,7 +118,16 @@ const readCenter = record((raw) => ({
 }));
 
 const readCenterList = requiredList(readCenter);
-const readCenters = record((raw) => required(raw, 'patient_service_centers', readCenterList));
+/** Nearest first: the service promises no order. */
+const readCenters = record((raw) =>
+  required(raw, 'patient_service_centers', readCenterList).toSorted((a, b) => milesTo(a) - milesTo(b)),
+);
+
+/** A center whose distance is not known comes last. */
+function milesTo({ distanceRaw }: ReturnType<typeof readCenter>): number {
+  const miles = Number(distanceRaw ?? 'unknown');
+  return Number.isNaN(miles) ? Number.MAX_VALUE : miles;
+}
 
 /** Which centers: within a radius in miles, with all of these capabilities. */
 interface CentersWanted extends Pick<Surroundings, 'radius'> {
