@@ -23,7 +23,7 @@ export interface UpstreamOptions {
   readonly apiKeyHeader: string;
   /** The whole call, retries included; at most 15,000 (the service's own limit). */
   readonly deadlineMs?: number;
-  /** One attempt of a read. */
+  /** One attempt of a read; the last one that fits gets the rest of the deadline. */
   readonly attemptMs?: number;
   readonly retryDelayMs?: number;
   readonly maxBodyBytes?: number;
@@ -299,7 +299,11 @@ export class Upstream {
     const { attemptMs, deadlineMs, retryDelayMs: baseDelayMs, onCall, onFailure } = this.#options;
     const startedAt = performance.now();
     const deadline = startedAt + deadlineMs;
-    const timeLeft = () => Math.min(attemptMs, Math.max(1, Math.ceil(deadline - performance.now())));
+    const timeLeft = () => {
+      const leftMs = Math.max(1, Math.ceil(deadline - performance.now()));
+      // Without this, a service that needs longer than one attempt would never be waited for to the deadline.
+      return leftMs < 2 * attemptMs ? leftMs : attemptMs;
+    };
     for (let attempts = 1; ; attempts += 1) {
       try {
         const result = await attempt(timeLeft);

@@ -228,6 +228,15 @@ describe('the deadline', () => {
     await first.abandoned;
   });
 
+  test('gives an attempt all the time that is left where no further one would fit', async () => {
+    await using open = await openUpstream([silence], { deadlineMs: 500, attemptMs: 200 });
+
+    await expect(open.upstream.read(list, rights)).rejects.toMatchObject({ code: 'UPSTREAM_TIMEOUT' });
+
+    // 200 ms and 300 ms: a service that is slow and not silent would have answered the second.
+    expect(open.service.seen).toHaveLength(2);
+  });
+
   test('leaves room for a second attempt after one that hung', async () => {
     await using open = await openUpstream([silence, json({ orders: [] })], { attemptMs: 250 });
 
