@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type Lab, startLab } from '../support/lab.ts';
+import { type Lab, serviceKey, startLab } from '../support/lab.ts';
 
 const list = `query ($filter: OrderFilter, $first: Int, $after: String) {
   orders(first: $first, after: $after, filter: $filter) {
@@ -179,6 +179,27 @@ describe('a transaction', () => {
       },
     });
     expect(lab.sandbox.calls).toHaveLength(2);
+  });
+
+  test('leads to the followed order where the service writes the ids of the transaction in upper case', async () => {
+    await using lab = await startLab();
+    const { parent, redraw } = pickRedraw(lab);
+    const headers = { 'x-service-api-key': serviceKey };
+    const order = await (await fetch(`${lab.serviceUrl}/v3/order/${redraw.orderId}`, { headers })).json();
+    const order_transaction = JSON.parse(
+      JSON.stringify(order.order_transaction, (name, value) =>
+        name === 'id' || name === 'parent_id' ? (value?.toUpperCase() ?? null) : value,
+      ),
+    );
+    const body = JSON.stringify({ ...order, order_transaction });
+    lab.sandbox.faults.add({
+      path: `/v3/order/${redraw.orderId}`,
+      effect: { kind: 'answer', status: 200, body },
+    });
+
+    const { data } = await lab.query(transaction, { variables: { id: redraw.orderId } });
+
+    expect(data.order.parent).toEqual({ id: parent.orderId });
   });
 
   test('is found by its id in the list', async () => {

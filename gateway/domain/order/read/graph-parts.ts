@@ -222,7 +222,8 @@ builder.objectFields(orderRef, (t) => ({
 
 /** The order that this one follows, according to its transaction. */
 function parentIdOf(order: Order): string | null {
-  return order.transaction?.orders.find(({ id }) => id === order.id)?.parentId ?? null;
+  const ownId = order.id.toLowerCase();
+  return order.transaction?.orders.find(({ id }) => id.toLowerCase() === ownId)?.parentId ?? null;
 }
 
 function loadParent(context: GraphContext, parentId: string | null): Promise<Order | null> | null {
