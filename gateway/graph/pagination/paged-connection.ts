@@ -185,9 +185,9 @@ function hasMorePages(page: Page<unknown> | undefined, plan: ReadPlan, totalCoun
 function countAll(page: Page<unknown> | undefined, plan: ReadPlan): number | null {
   if (page === undefined) return null;
   const isLastPage = page.pages === null ? page.rows.length < plan.size : plan.lastPage >= page.pages;
+  if (isLastPage && page.rows.length > 0) return plan.readThrough;
   // An empty page behind others may only mean that there is no such page.
-  if (isLastPage && (page.rows.length > 0 || plan.lastPage === 1)) return plan.readThrough;
-  if (page.total === null) return null;
+  if (page.total === null) return isLastPage && plan.lastPage === 1 ? 0 : null;
   const agrees = page.pages === null || Math.ceil(page.total / plan.size) === page.pages;
   // Fewer than the rows before: an answer "there is no such page" would say the same.
   return agrees && page.total >= plan.readThrough ? page.total : null;
