@@ -25,23 +25,24 @@ export interface Answer {
 
 /** The body of an answer, parsed and as text. */
 export interface Fetched {
-  /** Undefined for 404. */
+  /** Undefined where there is no such thing. */
   readonly json: unknown;
   /** What `json` was parsed from; null where it is something else. */
   readonly text: string | null;
 }
 
 /**
- * The JSON of a successful answer (null for an empty one), or `undefined` for 404. A 404 is an answer and not a fault,
- * so equal reads share it. A refusal with one of the call's `readsRefusals` becomes a Refusal, if its body is an object.
+ * The JSON of a successful answer (null for an empty one), or `undefined` for 404, and for 204 to a GET. A 404 is an answer
+ * and not a fault, so equal reads share it. A refusal with one of the call's `readsRefusals` becomes a Refusal, if its body is an object.
  * @throws GatewayError for any other status, and UPSTREAM_UNREADABLE for 202 (accepted is not done), for a body that is not
  *   JSON, and for that of an error
  */
 export function readAnswer(
   answer: Answer,
-  call: QuotableCall & Pick<UpstreamCall, 'readsRefusals'>,
+  call: QuotableCall & Partial<Pick<UpstreamCall, 'method' | 'readsRefusals'>>,
 ): Fetched {
-  if (answer.status === 404) return { json: undefined, text: null };
+  const isMissing = answer.status === 404 || (answer.status === 204 && call.method === 'GET');
+  if (isMissing) return { json: undefined, text: null };
   if (answer.status < 200 || answer.status > 299) {
     const failure = describeFailure(answer, call);
     const refusal = call.readsRefusals?.includes(answer.status) ? tryParseJson(answer.body) : null;

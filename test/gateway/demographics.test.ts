@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { type Lab, startLab } from '../support/lab.ts';
-import { json } from '../support/misbehaving-service.ts';
+import { json, text } from '../support/misbehaving-service.ts';
 import { startSpoiltLab } from '../support/spoilt-lab.ts';
 
 const fields = `firstName lastName email phoneNumber gender dob race raceRaw ethnicity ethnicityRaw
@@ -112,13 +112,14 @@ const launch = `mutation ($userId: ID) { createPortalUrl(input: { userId: $userI
   ... on PortalUrlRejected { code demographicsMissing } } }`;
 
 test.each([
-  ['a record without a single value', { first_name: null, last_name: null, address: null }, true],
-  ['an empty record', {}, true],
-  ['the body of an error', { detail: 'Not available.' }, null],
+  ['a record without a single value', json({ first_name: null, last_name: null, address: null }), true],
+  ['an empty record', json({}), true],
+  ['204', text('', 204), true],
+  ['the body of an error', json({ detail: 'Not available.' }), null],
 ])('%s is no demographics', async (_name, answer, demographicsMissing) => {
   await using lab = await startSpoiltLab();
   const userId = nameless(lab);
-  lab.spoil({ at: /info.latest/, isDone: false, answer: json(answer), times: 9 });
+  lab.spoil({ at: /info.latest/, isDone: false, answer, times: 9 });
 
   const read = await lab.query(`{ user(id: "${userId}") { demographics { lastName } } }`);
   const launched = await lab.query(launch, { variables: { userId } });

@@ -66,8 +66,14 @@ describe('the status of an answer decides its code', () => {
     expect(failureOf({ status, body: '<html>secret@example.com</html>' })).toMatchObject({ code, status });
   });
 
-  test('a successful empty body is null', () => {
-    expect(readAnswer({ status: 204, retryAfter: null, body: '' }, {}).json).toBeNull();
+  test.each([
+    [204, 'PATCH', null],
+    [200, 'PATCH', null],
+    [200, 'GET', null],
+    // No content is what a service may answer in place of 404.
+    [204, 'GET', undefined],
+  ] as const)('%i without a body for a %s is %s', (status, method, json) => {
+    expect(readAnswer({ status, retryAfter: null, body: '' }, { method }).json).toBe(json);
   });
 
   test.each(['<html>Jane Doe</html>', '{"name": "Jane Doe"', 'Jane Doe'])(
