@@ -159,6 +159,21 @@ test('one order is found in the list of a service that shows no path for one', a
   expect(alone.data).toEqual({ order: { id: second?.id } });
 });
 
+test('an order is found by its id behind more orders than a page has, alone and beside others', async () => {
+  await using service = await startPlainService();
+  await using gateway = await openGateway(service);
+  for (let index = 1; index <= 250; index += 1) service.orders.push(plainOrder(index, userId));
+  const [oldest, another] = [service.orders.at(-1), service.orders.at(150)];
+
+  const alone = await gateway.query(`{ order(id: "${oldest?.id}") { id } }`);
+  const both = await gateway.query(
+    `{ a: order(id: "${oldest?.id}") { id } b: order(id: "${another?.id}") { id } }`,
+  );
+
+  expect(alone.data).toEqual({ order: { id: oldest?.id } });
+  expect(both.data).toEqual({ a: { id: oldest?.id }, b: { id: another?.id } });
+});
+
 test('filters that the service ignores are applied to what it sends', async () => {
   await using service = await startPlainService();
   await using gateway = await openGateway(service);

@@ -203,15 +203,15 @@ export async function getOrder(
   return order ?? (await findInList(service, orderId));
 }
 
+/** A service that filters by id has one page at most; of any other, ten pages are read. */
 async function findInList(service: Service, orderId: string): Promise<CurrentOrder | null> {
   try {
-    const { rows } = await listRows(
-      service,
-      ofOrders,
-      { orderIds: [orderId] },
-      { page: 1, size: maxOrderPage },
-    );
-    return rows.find((order) => order !== null) ?? null;
+    const request = { filter: { orderIds: [orderId] }, maxPages: 10 };
+    for await (const { rows } of walkRows(service, ofOrders, request)) {
+      const found = rows.find((order) => order !== null);
+      if (found) return found;
+    }
+    return null;
   } catch (error) {
     // A service without this list has answered `GET /v3/order/{order_id}` already.
     if (isGatewayError(error, 'UPSTREAM_REJECTED')) return null;
