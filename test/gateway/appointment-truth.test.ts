@@ -302,3 +302,23 @@ test('an appointment at a center is cancelled after its order, which stays at it
     appointment: { status: 'CANCELLED' },
   });
 });
+
+test('an appointment that the service cannot show, as in the specification, is moved where its order says that it is there', async () => {
+  await using lab = await startLab();
+  const orderId = await readyOrder(lab);
+  const [first, second] = await keysOf(lab, atCenter);
+  const booked = await book(lab, { orderId, bookingKey: first });
+  const effect = { kind: 'answer', status: 404, body: '{"detail":"Not Found"}' } as const;
+  lab.sandbox.faults.add({ path: /appointment$/, effect });
+
+  const input = { orderId, bookingKey: second };
+  const moved = await change(lab, 'rescheduleServiceCenterAppointment', 'RescheduleAppointmentInput', input);
+
+  expect(moved).toMatchObject({
+    __typename: 'AppointmentAccepted',
+    appointment: {
+      id: booked.appointment.id,
+      startAt: expect.not.stringMatching(booked.appointment.startAt),
+    },
+  });
+});

@@ -88,7 +88,7 @@ export async function changeAppointment(
   const order = await getOrder(service, change.orderId);
   if (order === null) return notFound('order');
   const before = await getAppointment(service, order, change.kind);
-  if (before === null && change.needsAppointment) return notFound('appointment');
+  if (before === null && change.needsAppointment && !saysThatItHasOne(order)) return notFound('appointment');
   const attempt = { change, order, before };
   let answered: Appointment | null;
   try {
@@ -103,6 +103,12 @@ export async function changeAppointment(
   return change.isReplayed
     ? await afterWrite(() => acceptUnlessCancelled(context, attempt, answered))
     : accept(order, answered);
+}
+
+/** The specification moves an appointment and shows no path to read it: then only the order's status says that there is one. */
+function saysThatItHasOne({ status }: Order): boolean {
+  const { step } = readOrderStatus(status);
+  return step === 'APPOINTMENT_SCHEDULED' || step === 'APPOINTMENT_PENDING';
 }
 
 function accept(order: Order, appointment: Appointment | null): AppointmentAccepted {
