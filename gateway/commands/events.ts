@@ -172,29 +172,30 @@ interface Findings {
 }
 
 async function examine(log: EventLog): Promise<Findings> {
-  const start = await findStart(log);
-  const seen = new Seen(start);
-  await readAll(log, start, seen);
+  const seen = new Seen();
+  await readAll(log, seen);
   const deadLetters = await countDeadLetters(log, seen);
   await compareVersions(log, seen);
-  const { events, last, faults } = seen;
+  const { events, start, last, faults } = seen;
   const types = Object.fromEntries([...seen.types].toSorted());
   return { counts: { events, deadLetters, from: start, through: last, types }, faults };
 }
 
 /** Collects findings while the log is read. */
 class Seen {
-  readonly start: number;
   readonly types = new Map<string, number>();
   /** The highest version of each subject. */
   readonly versions = new Map<string, number>();
   readonly faults: string[] = [];
   events = 0;
-  last: number;
+  /** The position after which nothing was pruned. */
+  start = 0;
+  last = 0;
 
-  constructor(start: number) {
-    this.start = start;
-    this.last = start;
+  /** Events were pruned up to this position, perhaps while the log was read. */
+  beginAfter(position: number): void {
+    this.start = position;
+    this.last = position;
   }
 
   add({ position, type, subject }: StoredEvent): void {
@@ -208,10 +209,15 @@ class Seen {
   }
 }
 
-async function readAll(log: EventLog, start: number, seen: Seen): Promise<void> {
-  let after = start;
+async function readAll(log: EventLog, seen: Seen): Promise<void> {
+  let after = 0;
   for (;;) {
     const batch = await log.read({}, after, eventsPerPage);
+    if (batch.kind === 'gap' && batch.reason === 'pruned') {
+      seen.beginAfter(batch.through);
+      after = batch.through;
+      continue;
+    }
     if (batch.kind === 'gap') {
       const why = batch.reason === 'sealed' ? 'no key in EVENT_LOG_KEY opens the next event' : batch.reason;
       seen.faults.push(`The log cannot be read after position ${after}: ${why}.`);
@@ -260,12 +266,6 @@ async function* walkDeadLetters(log: EventLog): AsyncGenerator<DeadLetter> {
     if (last === undefined) return;
     after = last.position;
   }
-}
-
-/** The position after which nothing was pruned. */
-async function findStart(log: EventLog): Promise<number> {
-  const batch = await log.read({}, 0, 1);
-  return batch.kind === 'gap' && batch.reason === 'pruned' ? batch.through : 0;
 }
 
 /** `npm run events -- <command>`: works on the event log, beside a running gateway or without one. */

@@ -1,10 +1,15 @@
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
+import { program } from '../../gateway/commands/events.ts';
+import type { EventLog } from '../../gateway/events/log.ts';
+import { type EventStore, openEventStore } from '../../gateway/events/open.ts';
+import { createLog } from '../../gateway/log.ts';
 import { signedHeaders } from '../gateway/webhooks/support.ts';
-import { callCommand, runCommand, startCommand } from '../support/commands.ts';
+import { callCommand, callProgram, runCommand, startCommand } from '../support/commands.ts';
 import { openEventStream } from '../support/event-stream.ts';
 import { makeFolder } from '../support/folder.ts';
 import { gatewayKey, graphqlRequest, webhookSecret } from '../support/lab.ts';
+import { newMessage } from '../support/messages.ts';
 import { startWorld, type World } from '../support/world.ts';
 
 const otherTeam = '11111111-1111-4111-8111-111111111111';
@@ -196,6 +201,43 @@ test('verify finds a sound log sound, and says what is in it', async () => {
   const unfit = await callCommand(world.env, 'verify');
   expect(unfit.code).toBe(1);
   expect(unfit.said).toContain('missing from index dead_letters');
+});
+
+test('verify finds a log sound whose oldest events are pruned while it reads', async () => {
+  using folder = makeFolder();
+  const openStore = (access: 'exclusive' | 'shared') =>
+    openEventStore(
+      { kind: 'sqlite', path: folder.file('events.db') },
+      { keys: [], log: createLog({ level: 'silent' }), access },
+    );
+  const { log } = await openStore('exclusive');
+  const appendAll = (id: string, receivedAt: Date) =>
+    Promise.all(
+      Array.from({ length: 550 }, (_, version) =>
+        log.append(newMessage(`${id} ${version}`, { subject: { id, version }, receivedAt })),
+      ),
+    );
+  const from = (await appendAll('old', new Date(0))).at(-1)?.position;
+  const through = (await appendAll('young', new Date())).at(-1)?.position;
+  /** The command's log, where a prune follows each read. */
+  const pruned = (store: EventStore) => {
+    const read: EventLog['read'] = async (scope, after, limit) => {
+      const answer = await store.log.read(scope, after, limit);
+      await log.prune(new Date(1));
+      return answer;
+    };
+    const get = (_: EventLog, name: keyof EventLog) =>
+      name === 'read' ? read : store.log[name].bind(store.log);
+    return { ...store, log: new Proxy(store.log, { get }) };
+  };
+  const open = async () => pruned(await openStore('shared'));
+
+  const verified = await callProgram({ ...program, open }, {}, ['verify']);
+  await log.close();
+
+  expect(verified).toMatchObject({ code: 0, said: '' });
+  const types = { 'labtest.order.updated': 1050 };
+  expect(verified.lines()).toEqual([{ events: 1050, deadLetters: {}, from, through, types, faults: 0 }]);
 });
 
 test('the usage is printed on request and after a wrong call', async () => {

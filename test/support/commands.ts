@@ -50,17 +50,17 @@ export function runAudit(env: Environment, ...args: readonly string[]): Promise<
 
 /** What `npm run events -- <args>` does, within this process: a tenth of the work where the process is not tested. */
 export function callCommand(env: Environment, ...args: readonly string[]): Promise<CommandResult> {
-  return call(eventsProgram, env, args);
+  return callProgram(eventsProgram, env, args);
 }
 
 /** What `npm run audit -- <args>` does, within this process. */
 export function callAudit(env: Environment, ...args: readonly string[]): Promise<CommandResult> {
-  return call(auditProgram, env, args);
+  return callProgram(auditProgram, env, args);
 }
 
 /** What `labgraph <args>` does, within this process. */
 export function callLabgraph(env: Environment, ...args: readonly string[]): Promise<CommandResult> {
-  return call(labgraphProgram, env, args);
+  return callProgram(labgraphProgram, env, args);
 }
 
 async function runToEnd(child: ReturnType<typeof start>): Promise<CommandResult> {
@@ -70,7 +70,8 @@ async function runToEnd(child: ReturnType<typeof start>): Promise<CommandResult>
   return { code, text, lines: () => readLines(text), said };
 }
 
-async function call<Store>(
+/** What a program does that is called with these arguments, within this process. */
+export async function callProgram<Store>(
   program: Program<Store>,
   env: Environment,
   args: readonly string[],
