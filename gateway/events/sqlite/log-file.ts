@@ -77,15 +77,16 @@ export function isSameFile({ path, device, inode }: FileIdentity): boolean {
 /** The open file of the log, and the lock that excludes a second gateway. */
 export class LogFile {
   readonly database: DatabaseSync;
-  /** The log's file and its lock's: nothing is acknowledged after one of them was replaced or removed. */
+  /** Those of the log and its lock: nothing is acknowledged after one of them was replaced or removed. */
   readonly files: readonly FileIdentity[];
   readonly #path: string;
   readonly #lock: DatabaseSync | null;
 
   constructor(path: string, database: DatabaseSync, lock: DatabaseSync | null) {
     this.database = database;
-    const paths = path === inMemory ? [] : [path];
-    this.files = (lock === null ? paths : [...paths, `${path}.lock`]).map(identify);
+    const paths = [path, `${path}-wal`, `${path}-shm`, ...(lock === null ? [] : [`${path}.lock`])];
+    // None in memory, and no write-ahead log where the file system has no shared memory.
+    this.files = paths.filter((each) => existsSync(each)).map(identify);
     this.#path = path;
     this.#lock = lock;
   }

@@ -308,6 +308,8 @@ describe('nothing is acknowledged any more', () => {
         renameSync(`${path}.copy`, path);
       },
     ],
+    ['its write-ahead log was removed', (path) => rmSync(`${path}-wal`)],
+    ['the index of its write-ahead log was removed', (path) => rmSync(`${path}-shm`)],
     ['its lock was removed, which would let a second gateway in', (path) => rmSync(`${path}.lock`)],
   ])('when %s under the gateway', async (_name, harm) => {
     using folder = makeFolder();
