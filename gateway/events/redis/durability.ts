@@ -34,7 +34,9 @@ export class Durability {
   readonly #options: DurabilityOptions;
   #needed: number;
   #checked: { readonly session: number; readonly at: number; readonly isWeak: boolean };
-  readonly #checkAgain = oncePerTurn(() => this.#check());
+  /** The last check. Every write waits for it, or it would be stored before those that began while it was under way. */
+  #check: Promise<void> = Promise.resolve();
+  #isChecking = false;
   readonly #confirm = oncePerTurn(() => this.#waitForReplicas());
 
   /** @param connection the one for all writes: WAIT covers only the writes of its connection */
@@ -90,7 +92,8 @@ export class Durability {
     if (this.#options.allowWeak) return;
     const { session, at, isWeak } = this.#checked;
     const isFresh = session === this.#connection.session && Date.now() - at < checkEveryMs;
-    if (!isFresh || isWeak) await this.#checkAgain();
+    if (!this.#isChecking && (!isFresh || isWeak)) this.#check = this.#checkAgain();
+    await this.#check;
     if (this.#checked.isWeak) {
       throw new GatewayError(
         'EVENT_LOG_UNAVAILABLE',
@@ -99,11 +102,16 @@ export class Durability {
     }
   }
 
-  async #check(): Promise<void> {
-    const [session, at] = [this.#connection.session, Date.now()];
-    const reason = await findWeakness(this.#connection, this.#options.serverName);
-    if (reason !== null && !this.#checked.isWeak) this.#options.onWeak(reason);
-    this.#checked = { session, at, isWeak: reason !== null };
+  async #checkAgain(): Promise<void> {
+    this.#isChecking = true;
+    try {
+      const [session, at] = [this.#connection.session, Date.now()];
+      const reason = await findWeakness(this.#connection, this.#options.serverName);
+      if (reason !== null && !this.#checked.isWeak) this.#options.onWeak(reason);
+      this.#checked = { session, at, isWeak: reason !== null };
+    } finally {
+      this.#isChecking = false;
+    }
   }
 
   /**

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import { createInterface } from 'node:readline';
-import { setTimeout } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { setImmediate as nextTurn, setTimeout } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { openRedisStore } from '../../../gateway/events/redis/store.ts';
 import { createLog } from '../../../gateway/log.ts';
 import { listenAnywhere } from '../../support/listening.ts';
@@ -54,6 +54,19 @@ test('messages are stored in the order of their appends, also the first ones on 
     appending.push(append(id));
   }
   const positions = await Promise.all(appending);
+  expect(positions).toEqual(positions.toSorted((one, two) => one - two));
+});
+
+test('messages are stored in the order of their appends, also while the settings are checked again', async () => {
+  await using opened = await openLog(server.newUrl());
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 60_000 });
+  onTestFinished(() => void vi.useRealTimers());
+  const appending: Promise<{ readonly position: number }>[] = [];
+  while (appending.length < 200) {
+    appending.push(opened.log.append(newMessage(`again ${appending.length}`)));
+    await nextTurn();
+  }
+  const positions = (await Promise.all(appending)).map(({ position }) => position);
   expect(positions).toEqual(positions.toSorted((one, two) => one - two));
 });
 
