@@ -1,3 +1,4 @@
+import { cpSync, rmSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { keyPrefix } from '../../../gateway/events/redis/codec.ts';
 import { openRedisStore } from '../../../gateway/events/redis/store.ts';
@@ -59,3 +60,32 @@ test.each(['it got the notice', 'a notice was lost'])(
     await Promise.all([events.close(), other.close()]);
   },
 );
+
+test('a log that was replaced by an older copy while no gateway ran knows places of the lost history', async () => {
+  await using server = await startRedis();
+  const url = server.newUrl();
+  const appendOne = async (id: string) => {
+    const events = await openLog(url);
+    const { position } = await events.append(newMessage(id));
+    await events.close();
+    return position;
+  };
+  const [files, copy] = [`${server.folder}/appendonlydir`, `${server.folder}/copy`];
+  const copied = await appendOne('copied');
+  cpSync(files, copy, { recursive: true });
+  const lost = await appendOne('lost');
+  await server.kill();
+  rmSync(files, { recursive: true });
+  cpSync(copy, files, { recursive: true });
+  await server.restart();
+  const events = await openLog(url);
+  expect(await events.read({}, lost, 10)).toEqual({ kind: 'gap', reason: 'beyond-end' });
+
+  const next = await events.append(newMessage('next'));
+
+  expect(next.position).toBeGreaterThan(lost);
+  expect(await events.read({}, lost, 10)).toEqual({ kind: 'gap', reason: 'other-epoch' });
+  expect(await events.read({}, copied, 10)).toMatchObject({ events: [{ messageId: 'next' }] });
+  expect(await events.read({}, next.position - 1, 1)).toMatchObject({ events: [{ messageId: 'next' }] });
+  await events.close();
+});
