@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { chmodSync, existsSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { GatewayError } from '../../errors.ts';
@@ -74,6 +74,11 @@ export function isSameFile({ path, device, inode }: FileIdentity): boolean {
   return now?.dev === device && now.ino === inode;
 }
 
+/** The path of the file that a link leads to. SQLite puts the write-ahead log there, and every link shares the lock there. */
+function behindLinks(path: string): string {
+  return existsSync(path) ? realpathSync(path) : path;
+}
+
 /** The open file of the log, and the lock that excludes a second gateway. */
 export class LogFile {
   readonly database: DatabaseSync;
@@ -84,7 +89,8 @@ export class LogFile {
 
   constructor(path: string, database: DatabaseSync, lock: DatabaseSync | null) {
     this.database = database;
-    const paths = [path, `${path}-wal`, `${path}-shm`, ...(lock === null ? [] : [`${path}.lock`])];
+    const place = behindLinks(path);
+    const paths = [path, `${place}-wal`, `${place}-shm`, ...(lock === null ? [] : [`${place}.lock`])];
     // None in memory, and no write-ahead log where the file system has no shared memory.
     this.files = paths.filter((each) => existsSync(each)).map(identify);
     this.#path = path;
@@ -126,7 +132,7 @@ export function openLogFile(path: string, access: 'exclusive' | 'shared'): LogFi
     }
     if (access === 'exclusive') {
       mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-      lock = takeLock(`${path}.lock`);
+      lock = takeLock(`${behindLinks(path)}.lock`);
     }
     if (!existsSync(path)) {
       if (access === 'shared') throw missing(path);

@@ -8,6 +8,7 @@ import {
   renameSync,
   rmSync,
   statSync,
+  symlinkSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs';
@@ -117,11 +118,13 @@ test('An append to a closed log is refused', async () => {
   await expect(log.append(newMessage('a'))).rejects.toMatchObject({ code: 'EVENT_LOG_UNAVAILABLE' });
 });
 
-test('A second opener is refused for as long as the first is there', async () => {
+test('A second opener is refused for as long as the first is there, also over a link', async () => {
   using folder = makeFolder();
-  const path = folder.file('events.db');
+  const [path, link] = [folder.file('events.db'), folder.file('link.db')];
   const first = await openLog(path);
+  symlinkSync(path, link);
   await expect(openLog(path)).rejects.toMatchObject({ code: 'EVENT_LOG_LOCKED' });
+  await expect(openLog(link)).rejects.toMatchObject({ code: 'EVENT_LOG_LOCKED' });
   const { position } = await first.append(newMessage('a'));
   await expect(openLog(path)).rejects.toMatchObject({ code: 'EVENT_LOG_LOCKED' });
   await first.close();
@@ -311,10 +314,12 @@ describe('nothing is acknowledged any more', () => {
     ['its write-ahead log was removed', (path) => rmSync(`${path}-wal`)],
     ['the index of its write-ahead log was removed', (path) => rmSync(`${path}-shm`)],
     ['its lock was removed, which would let a second gateway in', (path) => rmSync(`${path}.lock`)],
-  ])('when %s under the gateway', async (_name, harm) => {
+  ])('when %s under the gateway, which opened it over a link', async (_name, harm) => {
     using folder = makeFolder();
-    const path = folder.file('events.db');
-    await using log = await openLog(path);
+    const [path, link] = [folder.file('events.db'), folder.file('link.db')];
+    await (await openLog(path)).close();
+    symlinkSync(path, link);
+    await using log = await openLog(link);
     await log.append(newMessage('a'));
     harm(path);
     await expect(log.append(newMessage('b'))).rejects.toMatchObject({ code: 'EVENT_LOG_UNAVAILABLE' });
