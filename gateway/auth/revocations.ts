@@ -4,7 +4,7 @@ import type { Caller, UserCaller } from './rights.ts';
 import { clockSkewSeconds, maxTtlSeconds } from './viewer-tokens.ts';
 
 const prefix = 'revoked ';
-/** How often the revocations of other gateways are read, in milliseconds. */
+/** How often expired tokens are looked for, and the revocations of other gateways are read, in milliseconds. */
 const readEveryMs = 500;
 /** After this time a revocation has no effect: every token that was made before it has expired. */
 const lifetimeMs = (maxTtlSeconds + clockSkewSeconds) * 1000;
@@ -107,13 +107,23 @@ export class ActiveCredentials {
     }
   }
 
+  /** Ends tokens that have expired. Their own timers do not count the time in which the machine slept. */
+  endExpired(): void {
+    const now = Date.now();
+    for (const [key, token] of this.#active) {
+      if (token.caller.expiresAt.getTime() <= now) this.#expire(key, token);
+    }
+  }
+
+  #expire(key: string, { end }: ActiveToken): void {
+    this.#active.delete(key);
+    end.abort('Token expired');
+  }
+
   #activate(key: string, caller: UserCaller): ActiveToken {
     const token = { caller, end: new AbortController() };
     this.#active.set(key, token);
-    const expire = () => {
-      this.#active.delete(key);
-      token.end.abort('Token expired');
-    };
+    const expire = () => this.#expire(key, token);
     // At least 1 ms: Node warns of a negative delay. At most 15 minutes, the longest life of a token.
     setTimeout(expire, Math.max(1, caller.expiresAt.getTime() - Date.now())).unref();
     if (this.isRevoked(caller)) token.end.abort('Token revoked');
@@ -148,6 +158,7 @@ export interface Revocations {
 export async function openRevocations(marks: Marks, credentials: ActiveCredentials): Promise<Revocations> {
   const known = new Set<string>();
   const readAll = async () => {
+    credentials.endExpired();
     const stored = await marks.readMarks(prefix);
     const expiredBefore = new Date(Date.now() - lifetimeMs);
     const expired: string[] = [];

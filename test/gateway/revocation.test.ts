@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { ActiveCredentials, openRevocations } from '../../gateway/auth/revocations.ts';
 import { createGateway } from '../../gateway/gateway.ts';
 import { createLog } from '../../gateway/log.ts';
@@ -215,6 +215,15 @@ test('a revocation that cannot be dropped does not hide any other', async () => 
   const caller = { kind: 'USER', userId, orderIds: null, scopes: [], origins: null, tokenId: null } as const;
   const [issuedAt, expiresAt] = [new Date(Date.now() - 1000), new Date(Date.now() + 60_000)];
   expect(lives.isRevoked({ ...caller, issuedAt, expiresAt })).toBe(true);
+});
+
+test('a token that expired while the machine slept is ended within a second, although its timer slept too', async () => {
+  await using lab = await startLab({ eventLog: 'sqlite' });
+  const socket = openSocket(lab, await lab.tokenFor(usersOf(lab)[0]));
+  await socket.ask('{ viewer { kind } }');
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 15 * 60_000 });
+  onTestFinished(() => void vi.useRealTimers());
+  expect(await socket.closed).toBe(4403);
 });
 
 describe('several gateways over one Redis', () => {
