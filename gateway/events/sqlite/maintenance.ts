@@ -36,8 +36,9 @@ export function pruneStep(
 }
 
 /**
- * The log is cut at one position: events after a younger one stay, even if the clock was set back. An event whose time is
- * further in the future than old ones are in the past was received under a wrong clock, and is deleted with the old ones.
+ * The log is cut at one position, after an old event and before the first young one, even if the clock was set back. An event
+ * whose time is further in the future than old ones are in the past is neither. If an old one is behind it, it was received
+ * under a wrong clock. Otherwise the clock may be wrong now.
  */
 function endOfStep(
   database: DatabaseSync,
@@ -53,10 +54,11 @@ function endOfStep(
     bound,
     future,
   );
-  const end =
-    firstYoung === undefined
-      ? reader.head()
-      : find('SELECT position FROM events WHERE position < ? ORDER BY position DESC LIMIT 1', firstYoung);
+  const end = find(
+    'SELECT position FROM events WHERE received_at < ? AND position < ? ORDER BY position DESC LIMIT 1',
+    bound,
+    firstYoung ?? Number.MAX_SAFE_INTEGER,
+  );
   if (end === undefined) return reader.prunedThrough();
   const endOfChunk = find(
     `SELECT position FROM events WHERE position <= ? ORDER BY position LIMIT 1 OFFSET ${chunk - 1}`,

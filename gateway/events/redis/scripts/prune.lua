@@ -1,20 +1,31 @@
--- One step of pruning: deletes messages received before a time. The log is cut at one place: messages after a younger
--- one stay, even if the clock was set back. A message whose time is further in the future than old ones are in the past was
--- received under a wrong clock, and is deleted with the old ones.
+-- One step of pruning: deletes messages received before a time. The log is cut at one place, after an old message and before
+-- the first young one, even if the clock was set back. A message whose time is further in the future than old ones are in the
+-- past is neither. If an old one is behind it, it was received under a wrong clock. Otherwise the clock may be wrong now. Of a
+-- whole chunk of them the newest message of the log tells which.
 local before, idsBefore, chunk = tonumber(ARGV[2]), ARGV[3], tonumber(ARGV[4])
 local future = now() / 500 - before
-local dropped, through, indices = 0, nil, {}
+local dropped, through = 0, nil
 
 local entries = redis.call('XRANGE', base .. 'log', '-', '+', 'COUNT', chunk)
-local isDone = #entries < chunk
-for _, entry in ipairs(entries) do
-  local fields = entry[2]
-  local received = tonumber(fields[4])
+local isDone, isAllFuture = #entries < chunk, #entries == chunk
+for count, entry in ipairs(entries) do
+  local received = tonumber(entry[2][4])
+  if received < before then dropped, through = count, entry[1]:match('^%d+') end
+  if received <= future then isAllFuture = false end
   if received >= before and received <= future then
     isDone = true
     break
   end
-  dropped, through = dropped + 1, entry[1]:match('^%d+')
+end
+if isAllFuture then
+  local newest = redis.call('XREVRANGE', base .. 'log', '+', '-', 'COUNT', 1)[1]
+  isDone = tonumber(newest[2][4]) > future
+  if not isDone then dropped, through = chunk, entries[chunk][1]:match('^%d+') end
+end
+
+local indices = {}
+for count = 1, dropped do
+  local fields = entries[count][2]
   if fields[8] ~= '' then indices['user' .. fields[8]] = true end
   if fields[14] ~= '' then indices['subject' .. fields[14]] = true end
 end
