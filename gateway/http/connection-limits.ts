@@ -88,6 +88,24 @@ function limitRest(request: IncomingMessage): void {
   request.read(0);
 }
 
+/**
+ * Says with an answer to a long body that is not read that the connection ends. Otherwise the client would send its next
+ * request over it. It may read the answer meanwhile.
+ */
+function endAfterRefusal(request: IncomingMessage, response: ServerResponse): void {
+  const { socket, headers } = request;
+  const length = headers['content-length'] ?? (headers['transfer-encoding'] === undefined ? 0 : Infinity);
+  if (Number(length) <= restLimits.bytes) return;
+  const { writeHead } = response;
+  Reflect.set(response, 'writeHead', (...head: unknown[]): unknown => {
+    if (!request.complete) {
+      response.shouldKeepAlive = false;
+      socket.destroySoon = () => endIdle(socket);
+    }
+    return Reflect.apply(writeHead, response, head);
+  });
+}
+
 /** The timeout for receiving a whole request, except an upload. */
 const requestMs = 10_000;
 
@@ -286,6 +304,7 @@ class Connections {
     response.on('close', () => this.#end(socket, connection));
     // Before 'finish', because Node then starts to discard the rest of the body without counting it.
     response.on('prefinish', limitRefusedBody);
+    endAfterRefusal(request, response);
     if (!hasOneHost(request)) return void refuseRequest(socket, '400 Bad Request', requestIdOf(request));
     this.#route.answer(request, response);
   }

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
-import { IncomingMessage, type RequestListener, type Server } from 'node:http';
+import { Agent, IncomingMessage, type RequestListener, request, type Server } from 'node:http';
 import { connect, type Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { queryObjects } from 'node:v8';
 import { afterEach, expect, test, vi } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
@@ -301,6 +302,22 @@ test.each<[string, RequestListener]>([
   const [socket]: Socket[] = await once(place.server, 'connection');
   await closed;
   expect(socket?.bytesRead).toBeLessThan(mebibyte);
+});
+
+test('a client whose long body was refused reads the answer, and sends its next request over another connection', async () => {
+  await using place = await serve(({ method }, response) => {
+    response.writeHead(method === 'POST' ? 413 : 200).end('answer');
+  });
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  const ask = async (method: string, body: Buffer) => {
+    const headers = { 'content-length': String(body.length) };
+    const asking = request({ port: place.port, agent, method, headers }).end(body);
+    const [response] = await once(asking, 'response');
+    return [response.statusCode, await text(response)];
+  };
+  expect(await ask('POST', Buffer.alloc(mebibyte))).toEqual([413, 'answer']);
+  expect(await ask('GET', Buffer.alloc(0))).toEqual([200, 'answer']);
+  agent.destroy();
 });
 
 test('a refused body that ends soon leaves its connection open', async () => {
