@@ -1,7 +1,7 @@
 import { LabgraphError, type Updates } from '../client/src/index.ts';
 import type { Session } from '../gateway/commands/program.ts';
 import { GatewayError } from '../gateway/errors.ts';
-import { reach, readText } from './reach.ts';
+import { reach, readEndpoint, readText } from './reach.ts';
 import { openSecret, signMessage } from './signatures.ts';
 import { createStored, generateSecret, nameFor, type Stored } from './state.ts';
 
@@ -60,9 +60,14 @@ export async function followEvents(session: Session<null>, after: string, onConn
 }
 
 /** Reports an error of the gateway, with what the person can do. @returns false: it is a fault */
-export function explain({ report }: Session<null>, error: unknown, path?: string): false {
+export function explain(session: Session<null>, error: unknown, path?: string): false {
   if (!(error instanceof LabgraphError)) throw error;
+  const { report } = session;
   const { code, message } = error;
+  if (code === 'NETWORK_FAILED') {
+    report(`The gateway does not answer at ${readEndpoint(session)}: see LABGRAPH_URL or --url.`);
+    return false;
+  }
   const advice =
     code === 'BAD_CURSOR' && path !== undefined
       ? ` Delete ${path} to begin now; what came since is missed.`

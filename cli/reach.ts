@@ -18,18 +18,24 @@ export const reachOptions = {
 } as const;
 
 /** @throws GatewayError BAD_USER_INPUT without an address or a key */
-export async function reach({ settings, options }: Session<null>): Promise<Reach> {
-  const url = options.url ?? settings.env.LABGRAPH_URL ?? 'http://127.0.0.1:4000';
+export async function reach(session: Session<null>): Promise<Reach> {
+  const { settings, options } = session;
+  const url = readEndpoint(session);
   const file = options['key-file'];
   const key = typeof file === 'string' ? await readText(file) : (options.key ?? settings.env.LABGRAPH_KEY);
-  if (typeof url !== 'string' || !URL.canParse(url)) {
-    throw new GatewayError('BAD_USER_INPUT', '--url or LABGRAPH_URL is the address of a gateway.');
-  }
   if (typeof key !== 'string' || key === '') {
     throw new GatewayError('BAD_USER_INPUT', 'Set LABGRAPH_KEY, or name a file with --key-file.');
   }
-  const { href } = new URL('graphql', url.endsWith('/') ? url : `${url}/`);
-  return { url: href, client: createLabgraphClient({ url: href, token: key }) };
+  return { url, client: createLabgraphClient({ url, token: key }) };
+}
+
+/** The GraphQL endpoint of the gateway. @throws GatewayError BAD_USER_INPUT without an address */
+export function readEndpoint({ settings, options }: Session<null>): string {
+  const url = options.url ?? settings.env.LABGRAPH_URL ?? 'http://127.0.0.1:4000';
+  if (typeof url !== 'string' || !URL.canParse(url)) {
+    throw new GatewayError('BAD_USER_INPUT', '--url or LABGRAPH_URL is the address of a gateway.');
+  }
+  return new URL('graphql', url.endsWith('/') ? url : `${url}/`).href;
 }
 
 /** The text of a file without the line's end. @throws GatewayError BAD_USER_INPUT if it cannot be read */

@@ -34,7 +34,7 @@ export const trigger: Command<null> = {
     };
     const response = await postEvent(session, body);
     if (!response?.ok) {
-      report(response === null ? 'The sandbox does not answer.' : explainStatus(response.status));
+      report(response === null ? explainSilence(session) : explainStatus(response.status));
       return false;
     }
     await print(await response.json());
@@ -43,9 +43,10 @@ export const trigger: Command<null> = {
 };
 
 /** @returns null when the sandbox does not answer */
-async function postEvent({ settings, options }: Session<null>, body: object): Promise<Response | null> {
+async function postEvent(session: Session<null>, body: object): Promise<Response | null> {
+  const { settings, options } = session;
   const { env } = settings;
-  const base = String(options.sandbox ?? env.LABGRAPH_SANDBOX_URL ?? 'http://127.0.0.1:4010');
+  const base = addressOf(session);
   const file = options['sandbox-key-file'];
   const key = typeof file === 'string' ? await readText(file) : env.SANDBOX_API_KEY;
   if (!key || !URL.canParse(base)) {
@@ -62,6 +63,14 @@ async function postEvent({ settings, options }: Session<null>, body: object): Pr
   } catch {
     return null;
   }
+}
+
+function addressOf({ settings, options }: Session<null>): string {
+  return String(options.sandbox ?? settings.env.LABGRAPH_SANDBOX_URL ?? 'http://127.0.0.1:4010');
+}
+
+function explainSilence(session: Session<null>): string {
+  return `The sandbox does not answer at ${new URL(addressOf(session)).href}: see LABGRAPH_SANDBOX_URL or --sandbox.`;
 }
 
 function explainStatus(status: number): string {

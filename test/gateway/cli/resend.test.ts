@@ -29,6 +29,21 @@ test('a gateway that does not answer is named as the fault, and not the cursor',
   expect(failed.said.trimEnd().split('\n').at(-1)).toBe('The gateway does not answer.');
 });
 
+test.each([
+  [
+    'token revoke --jti x',
+    'The gateway does not answer at http://127.0.0.1:9/graphql: see LABGRAPH_URL or --url.',
+  ],
+  [
+    'trigger a.b',
+    'The sandbox does not answer at http://127.0.0.1:9/: see LABGRAPH_SANDBOX_URL or --sandbox.',
+  ],
+])('where nothing answers, %s says where it asked', async (command, sentence) => {
+  const addresses = { LABGRAPH_URL: 'http://127.0.0.1:9', LABGRAPH_SANDBOX_URL: 'http://127.0.0.1:9' };
+  const env = { ...addresses, LABGRAPH_KEY: gatewayKey, SANDBOX_API_KEY: 'key' };
+  expect(await callLabgraph(env, ...command.split(' '))).toMatchObject({ code: 1, said: `${sentence}\n` });
+});
+
 test("an order's last event comes to the gateway again; an unknown order is a fault", async () => {
   await using lab = await startLab();
   const env = { LABGRAPH_URL: lab.url, LABGRAPH_KEY: gatewayKey };
