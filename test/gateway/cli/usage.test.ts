@@ -61,7 +61,7 @@ test('with --json sentences and errors are JSON too', async () => {
   const env = { LABGRAPH_SANDBOX_URL: 'http://127.0.0.1:1', SANDBOX_API_KEY: 'x' };
   const fault = await callLabgraph(env, 'trigger', 'moon.phase.created', '--json');
   expect(fault).toMatchObject({ code: 1, text: '' });
-  expect(JSON.parse(fault.said)).toEqual({ message: 'The sandbox does not answer.' });
+  expect(JSON.parse(fault.said)).toEqual({ message: expect.stringMatching(/^The sandbox does not answer/) });
 
   const script = await callLabgraph({}, 'completions', 'bash', '--json');
   expect(script.lines()).toEqual([{ shell: 'bash', script: expect.stringContaining('listen') }]);
