@@ -20,7 +20,8 @@ export interface ProbesOptions {
 
 const problems = {
   eventLog: 'The event log cannot be written: webhooks are answered with 503 and come again.',
-  service: 'The service does not answer its lists of users and orders.',
+  service:
+    'The service does not give its lists of users and orders: it is away, or SERVICE_API_KEY or SERVICE_ORDERS_PATH is wrong.',
   stopping: 'The gateway is stopping.',
   broker: 'Events are not consumed: the broker does not answer, or the event log cannot be written.',
   auditTrail: 'The audit trail cannot be written: accesses wait in memory.',

@@ -259,7 +259,7 @@ test('a subscription is counted when it opens, and each of its results that has 
   for (const stream of streams) await stream.close();
 });
 
-test('a gateway whose service does not answer says so in words', async () => {
+test('a gateway whose service refuses its lists says so in words, and what may be wrong', async () => {
   await using lab = await startLab({ eventLog: 'sqlite' });
   lab.sandbox.faults.add({ path: '/orders', effect: { kind: 'featureNotEnabled' } });
   expect(await readinessOf(lab)).toEqual({
@@ -267,7 +267,9 @@ test('a gateway whose service does not answer says so in words', async () => {
     status: 'not ready',
     eventLog: true,
     service: false,
-    problems: ['The service does not answer its lists of users and orders.'],
+    problems: [
+      'The service does not give its lists of users and orders: it is away, or SERVICE_API_KEY or SERVICE_ORDERS_PATH is wrong.',
+    ],
   });
 });
 
@@ -278,7 +280,7 @@ test('a gateway that has stopped says so in words', async () => {
     eventLog: false,
     problems: [
       'The event log cannot be written: webhooks are answered with 503 and come again.',
-      'The service does not answer its lists of users and orders.',
+      'The service does not give its lists of users and orders: it is away, or SERVICE_API_KEY or SERVICE_ORDERS_PATH is wrong.',
       'The gateway is stopping.',
     ],
   });
