@@ -216,6 +216,8 @@ function readOrdersPath(reading: Reading): string {
   const path = reading.text('SERVICE_ORDERS_PATH') ?? '/orders';
   if (!path.startsWith('/'))
     reading.fault('SERVICE_ORDERS_PATH must start with a slash, such as /v3/orders.');
+  else if (!/^[!-~]+$/.test(path) || /[?#]/.test(path))
+    reading.fault('SERVICE_ORDERS_PATH must be a path alone, without query, fragment or spaces.');
   return path;
 }
 

@@ -329,6 +329,18 @@ describe('a fault', () => {
     ],
     [{ SERVICE_API_KEY_HEADER: 'x key' }, 'SERVICE_API_KEY_HEADER must be the name of a header.'],
     [{ SERVICE_ORDERS_PATH: 'orders' }, 'SERVICE_ORDERS_PATH must start with a slash, such as /v3/orders.'],
+    [
+      { SERVICE_ORDERS_PATH: '/orders?x=1' },
+      'SERVICE_ORDERS_PATH must be a path alone, without query, fragment or spaces.',
+    ],
+    [
+      { SERVICE_ORDERS_PATH: '/orders#a' },
+      'SERVICE_ORDERS_PATH must be a path alone, without query, fragment or spaces.',
+    ],
+    [
+      { SERVICE_ORDERS_PATH: '/or ders' },
+      'SERVICE_ORDERS_PATH must be a path alone, without query, fragment or spaces.',
+    ],
     [{ SERVICE_TEAM_ID: 'team' }, 'SERVICE_TEAM_ID must be a uuid.'],
     ...['whsec_short', 'a'.repeat(32), `whsec_${'!'.repeat(32)}`, `whsec_${'a'.repeat(33)}`].map(
       (secret): [Environment, string] => [
