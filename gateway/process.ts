@@ -118,6 +118,8 @@ async function run(openStore: OpenStore): Promise<void> {
   if (config.service.kind === 'remote' && !config.production)
     log.warn('gateway.not_production', { advice: leftOff });
   let stopTracing = async () => {};
+  const reload = createReload(config, log);
+  let isReloadDue = false;
   endOnSignals({
     log,
     drain: async () => await started?.drain(),
@@ -126,13 +128,17 @@ async function run(openStore: OpenStore): Promise<void> {
       await stopTracing();
     },
     withinMs: config.drainSeconds * 1000 + closeMs,
-    reload: createReload(config, log),
+    reload: () => {
+      if (started === null) isReloadDue = true;
+      else reload();
+    },
   });
   if (config.tracing !== null) stopTracing = await startTracing(config.tracing.sampledShare, log);
   started = await start(config, log, openStore);
   const { url } = started;
   log.info('gateway.listening', { address: url, service: config.service.kind, store: config.eventLog.kind });
   process.stdout.write(describeStart(config, url));
+  if (isReloadDue) reload();
   // Stored at once, because a killed process stores nothing.
   flushCompileCache();
   startWatchdog({ log, level: config.logLevel });
@@ -167,11 +173,10 @@ async function startTracing(sampledShare: number, log: Log): Promise<() => Promi
 function createReload(config: Config, log: Log): () => void {
   let current = config;
   return () => {
-    if (started === null) return;
     try {
       const next = readConfig(process.env, () => loadSecrets(dataFolder));
       const changes = compareSecrets(current, next);
-      started.useSecrets(next);
+      started?.useSecrets(next);
       current = next;
       log.info('secrets.read', { count: changes.length });
       for (const { setting, added, removed, isLive } of changes) {

@@ -102,3 +102,20 @@ test('SIGHUP reads new keys from files, SIGTERM drains, and the operator’s add
   expect(await post(newSecret)).toBe(202);
   expect(await end).toBe(0);
 });
+
+test('a SIGHUP that comes while the gateway still starts counts as soon as it has started', async () => {
+  using folder = makeFolder();
+  const [before, after] = [makeKey(), makeKey()];
+  writeFileSync(folder.file('keys'), before);
+  const env = { PORT: '0', METRICS_PORT: '0', GATEWAY_API_KEYS_FILE: folder.file('keys') };
+  const gateway = await startGatewayProcess(folder.path, env, (line, pid) => {
+    // The gateway listens, and the graph is still being loaded.
+    if (!line.includes('"metrics.listening"')) return;
+    writeFileSync(folder.file('keys'), after);
+    process.kill(pid, 'SIGHUP');
+  });
+  onTestFinished(() => void gateway.end('SIGKILL'));
+  await expect.poll(() => gateway.output.some((line) => line.includes('"secret.changed"'))).toBe(true);
+  const ask = (key: string) => fetch(graphqlRequest(gateway.url, { query: '{ __typename }' }, key));
+  expect([(await ask(before)).status, (await ask(after)).status]).toEqual([401, 200]);
+});

@@ -16,10 +16,11 @@ export interface GatewayProcess {
 
 const main = fileURLToPath(new URL('../../gateway/main.ts', import.meta.url));
 
-/** Starts `gateway/main.ts` in a folder and resolves once it prints its address. */
+/** Starts `gateway/main.ts` in a folder and resolves once it prints its address. `onLine` gets each line from the start on. */
 export async function startGatewayProcess(
   folder: string,
   env: Readonly<Record<string, string>>,
+  onLine?: (line: string, pid: number) => void,
 ): Promise<GatewayProcess> {
   const child = spawn(process.execPath, [main], {
     cwd: folder,
@@ -27,7 +28,7 @@ export async function startGatewayProcess(
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const output: string[] = [];
-  const url = await readAddress(child, output);
+  const url = await readAddress(child, { output, onLine });
   return {
     pid: child.pid ?? 0,
     url,
@@ -42,12 +43,18 @@ export async function startGatewayProcess(
   };
 }
 
-async function readAddress(child: ChildProcess, output: string[]): Promise<string> {
+interface Lines {
+  readonly output: string[];
+  readonly onLine: ((line: string, pid: number) => void) | undefined;
+}
+
+async function readAddress(child: ChildProcess, { output, onLine }: Lines): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   for (const stream of [child.stdout, child.stderr]) {
     if (stream === null) throw new Error('The process has no output.');
     createInterface({ input: stream }).on('line', (line) => {
       output.push(line);
+      onLine?.(line, child.pid ?? 0);
       const address = /^Labgraph is listening on (http:\S+)$/.exec(line)?.[1];
       if (address !== undefined) resolve(address);
     });
