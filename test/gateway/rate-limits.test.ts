@@ -10,8 +10,8 @@ import { createLog } from '../../gateway/log.ts';
 import { waysWith } from '../support/ask.ts';
 import { openEventStream } from '../support/event-stream.ts';
 import { gatewayKey, graphqlRequest, type Lab, readAnew, startLab } from '../support/lab.ts';
-import { startRedis } from '../support/redis.ts';
 import { subscribeOverSse, subscribeOverWebSocket } from '../support/subscribe.ts';
+import { startWithUser } from './events/stores.ts';
 
 const cheap = '{ viewer { kind } }';
 const follow = 'subscription ($id: ID!) { orderUpdates(orderId: $id) { kind } }';
@@ -91,10 +91,11 @@ const team: Caller = { kind: 'TEAM' };
 const limits = { pointsPerMinute: 10, connections: 2, operationsPerSocket: 2, runShared: null };
 
 describe('over Redis', () => {
-  test('several gateways count together, and alone while it is away', async () => {
-    await using redis = await startRedis();
+  test('several gateways with the documented rights count together, and alone while it is away', async () => {
+    await using redis = await startWithUser();
     const url = redis.newUrl();
-    const place = { kind: 'redis', url, allowWeak: false } as const;
+    const withUser = url.replace('redis://', 'redis://labgraph:secret@');
+    const place = { kind: 'redis', url: withUser, allowWeak: false } as const;
     const open = () => openEventStore(place, { keys: [], log: createLog({ level: 'silent' }) });
     const stores = [await open(), await open()];
     const gateways = stores.map(({ runShared }) => createRateLimits({ ...limits, runShared }));

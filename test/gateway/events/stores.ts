@@ -21,7 +21,7 @@ export interface OpenStore extends AsyncDisposable {
 let redis: Promise<RedisServer> | null = null;
 
 /** A server whose user `labgraph` has only the rights that docs/events.md lists. */
-async function startWithUser(): Promise<RedisServer> {
+export async function startWithUser(): Promise<RedisServer> {
   const server = await startRedis();
   const events = readFileSync(new URL('../../../docs/events.md', import.meta.url), 'utf8');
   const rights = /^user labgraph on >\S+ (.*)$/m.exec(events)?.[1] ?? '';
