@@ -14,13 +14,34 @@ function readNumber(name: string, usual: number): number {
   throw new Error(`${name} must be a number, not "${text}".`);
 }
 
+function readSpeed(): number {
+  const speed = readNumber('SANDBOX_SPEED', 1);
+  if (speed > 0) return speed;
+  throw new Error('SANDBOX_SPEED must be a number above 0.');
+}
+
+function readWebhookSecret(): string {
+  const secret = read('SANDBOX_WEBHOOK_SECRET') ?? `whsec_${randomBytes(32).toString('base64')}`;
+  if (/^whsec_([A-Za-z0-9+/]{4})+([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(secret)) return secret;
+  throw new Error('SANDBOX_WEBHOOK_SECRET must be whsec_ followed by base64.');
+}
+
+const receivers = /^(https?|rabbitmq|eventhubs|pubsub\+https?):$/;
+
+function readReceivers(name: string): readonly string[] {
+  const addresses = (read(name) ?? '').split(',').map((address) => address.trim());
+  const given = addresses.filter((address) => address !== '');
+  if (given.every((address) => receivers.test(URL.parse(address)?.protocol ?? ''))) return given;
+  throw new Error(`${name} must list http or https addresses, or those of brokers.`);
+}
+
 async function main(): Promise<void> {
   const stateFile = read('SANDBOX_STATE_FILE');
   const managementKey = read('SANDBOX_MANAGEMENT_KEY');
   const options: SandboxOptions = {
     apiKey: read('SANDBOX_API_KEY') ?? `sk_sandbox_${randomBytes(18).toString('base64url')}`,
-    webhookSecret: read('SANDBOX_WEBHOOK_SECRET') ?? `whsec_${randomBytes(32).toString('base64')}`,
-    speed: readNumber('SANDBOX_SPEED', 1) || 1,
+    webhookSecret: readWebhookSecret(),
+    speed: readSpeed(),
     // Nine in the morning here, so that people have ordered by day.
     historyEndsAt: new Date().setHours(9, 0, 0, 0),
     firstNumber: Date.now(),
@@ -32,10 +53,8 @@ async function main(): Promise<void> {
   const stop = () => void sandbox.close().then(() => process.exit(0));
   process.once('SIGTERM', stop);
   process.once('SIGINT', stop);
-  const destinations = `${read('SANDBOX_WEBHOOK_URL') ?? ''},${read('SANDBOX_DESTINATION') ?? ''}`;
-  for (const url of destinations.split(',')) {
-    if (url.trim()) sandbox.webhooks.register(url.trim());
-  }
+  for (const name of ['SANDBOX_WEBHOOK_URL', 'SANDBOX_DESTINATION'])
+    for (const url of readReceivers(name)) sandbox.webhooks.register(url);
   const { url } = await sandbox.listen({
     host: read('SANDBOX_HOST') ?? '127.0.0.1',
     port: readNumber('SANDBOX_PORT', 4010),

@@ -62,6 +62,27 @@ test('Run alone, the sandbox prints what a gateway needs, and ends on SIGTERM', 
   expect(await alone.stop('SIGTERM')).toEqual([0, null]);
 });
 
+test.each([
+  [{ SANDBOX_WEBHOOK_SECRET: 'secret' }, 'SANDBOX_WEBHOOK_SECRET must be whsec_ followed by base64.'],
+  [
+    { SANDBOX_WEBHOOK_URL: 'receiver' },
+    'SANDBOX_WEBHOOK_URL must list http or https addresses, or those of brokers.',
+  ],
+  [
+    { SANDBOX_DESTINATION: 'kafka://x' },
+    'SANDBOX_DESTINATION must list http or https addresses, or those of brokers.',
+  ],
+  [{ SANDBOX_SPEED: '0' }, 'SANDBOX_SPEED must be a number above 0.'],
+])('a faulty setting ends the start and is named: %o', async (env, sentence) => {
+  const child = spawn(process.execPath, [main], {
+    env: { PATH: process.env.PATH, SANDBOX_PORT: '0', ...env },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const [line] = await once(createInterface({ input: child.stderr }), 'line');
+  expect(line).toBe(sentence);
+});
+
 test('A gateway with the printed settings starts, manages the sandbox and opens its portal', async () => {
   using folder = makeFolder();
   await using alone = await startAlone({});
