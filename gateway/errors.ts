@@ -133,3 +133,10 @@ export function withOutcome(error: unknown, mayBeDone: boolean): unknown {
 export function codeOf(error: unknown): ErrorCode {
   return error instanceof GatewayError ? error.code : 'INTERNAL';
 }
+
+/** Whether the certificate of a server was refused: then nothing was sent to it. */
+export function isCertificateFault(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const { code = '' }: NodeJS.ErrnoException = error;
+  return /^(?!ERR_SSL_).*(CERT|UNABLE_TO_VERIFY)/.test(code);
+}

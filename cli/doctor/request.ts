@@ -1,11 +1,16 @@
 const timeoutMs = 10_000;
 const maxBytes = 1024 * 1024;
 
-/** @returns null when there is no answer within 10 s */
-export async function request(url: string, init: RequestInit = {}): Promise<Response | null> {
+/** @returns null when there is no answer within 10 s; `onFault` gets the reason */
+export async function request(
+  url: string,
+  init: RequestInit = {},
+  onFault?: (reason: unknown) => void,
+): Promise<Response | null> {
   try {
     return await fetch(url, { ...init, redirect: 'manual', signal: AbortSignal.timeout(timeoutMs) });
-  } catch {
+  } catch (error) {
+    onFault?.(error instanceof Error ? error.cause : error);
     return null;
   }
 }

@@ -1,4 +1,5 @@
 import type { Config } from '../../gateway/config/config.ts';
+import { isCertificateFault } from '../../gateway/errors.ts';
 import { type Finding, fault, ok, warning } from './finding.ts';
 import { fieldOf, readJson, request } from './request.ts';
 
@@ -11,18 +12,27 @@ export async function checkService(config: Config): Promise<readonly Finding[]> 
   const { service, apiKeyHeader, ordersPath } = config;
   if (service.kind === 'embedded') return [ok('service', 'The sandbox is embedded.')];
   const before = Date.now();
-  const response = await request(`${service.url}${ordersPath}?page=1&size=1`, {
-    headers: { [apiKeyHeader]: service.apiKey, accept: 'application/json' },
+  const headers = { [apiKeyHeader]: service.apiKey, accept: 'application/json' };
+  let reason: unknown = null;
+  const response = await request(`${service.url}${ordersPath}?page=1&size=1`, { headers }, (fault) => {
+    reason = fault;
   });
   const after = Date.now();
   // The order in the body is nobody's business here.
   await response?.body?.cancel();
   const date = Date.parse(response?.headers.get('date') ?? '');
-  return [judgeService(response), ...(Number.isNaN(date) ? [] : [judgeClock(date, { before, after })])];
+  return [
+    judgeService(response, reason),
+    ...(Number.isNaN(date) ? [] : [judgeClock(date, { before, after })]),
+  ];
 }
 
-function judgeService(response: Response | null): Finding {
+function judgeService(response: Response | null, reason: unknown): Finding {
   const check = 'service';
+  if (isCertificateFault(reason)) {
+    const fix = 'Renew it, or name the file of its authority in NODE_EXTRA_CA_CERTS, for the gateway too.';
+    return fault(check, 'Its certificate is not accepted.', fix);
+  }
   if (response === null)
     return fault(check, 'It does not answer.', 'Check SERVICE_URL, and whether this machine reaches it.');
   const { status } = response;

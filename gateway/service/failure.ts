@@ -1,4 +1,10 @@
-import { type ErrorCode, GatewayError, type GatewayErrorOptions, type UpstreamIssue } from '../errors.ts';
+import {
+  type ErrorCode,
+  GatewayError,
+  type GatewayErrorOptions,
+  isCertificateFault,
+  type UpstreamIssue,
+} from '../errors.ts';
 import { parseHttpDate } from '../parse/dates.ts';
 import { isRecord, parseJson, tryParseJson } from '../parse/json.ts';
 import type { UpstreamCall } from './calls.ts';
@@ -160,6 +166,10 @@ function readMessage(item: Readonly<Record<string, unknown>>, values: readonly s
 /** The fault of a call that was not answered and that the gateway did not end. */
 export function describeFault(error: unknown): GatewayError {
   if (error instanceof GatewayError) return error;
+  if (isCertificateFault(error)) {
+    const message = 'The service could not be reached: its certificate is not accepted.';
+    return new GatewayError('UPSTREAM_UNAVAILABLE', message, { cause: error, notSent: true });
+  }
   const notSent = isConnectFailure(error);
   const message = notSent ? 'The service could not be reached.' : 'The service gave no answer.';
   return new GatewayError('UPSTREAM_UNAVAILABLE', message, { cause: error, notSent });

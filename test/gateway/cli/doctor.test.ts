@@ -12,8 +12,10 @@ import {
   secretText,
   webhookSecret,
 } from '../../support/configuration.ts';
+import { runLabgraph } from '../../support/labgraph-command.ts';
 import { findFreePort, listenAnywhere } from '../../support/listening.ts';
 import { startRedis } from '../../support/redis.ts';
+import { startSecureService } from '../../support/secure-service.ts';
 import { startSound } from './sound.ts';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
@@ -184,6 +186,21 @@ const table: readonly Planted[] = [
     found: ['management webhook', 'warning', /None points at PUBLIC_URL/],
   },
 ];
+
+test('a service whose certificate is of an unknown authority is found', async () => {
+  await using service = await startSecureService((_, response) => response.end('{}'));
+  // A process of its own, because tests of this process may have made it trust the certificate.
+  const { out } = await runLabgraph({
+    args: ['doctor', '--json'],
+    env: { ...complete, SERVICE_URL: service.url, EVENT_LOG: 'memory:', AUDIT_TRAIL: 'off' },
+  });
+  expect(JSON.parse(out)).toContainEqual({
+    check: 'service',
+    ok: false,
+    message: 'Its certificate is not accepted.',
+    fix: expect.stringContaining('NODE_EXTRA_CA_CERTS'),
+  });
+});
 
 test.each(table)('$fault is found', async ({ plant, found: [check, result, message] }) => {
   await using stack = new AsyncDisposableStack();

@@ -6,6 +6,7 @@ import { isGatewayError } from '../../../gateway/errors.ts';
 import { exchange } from '../../../gateway/service/exchange.ts';
 import { Refusal, readAnswer, readRetryAfter } from '../../../gateway/service/failure.ts';
 import { findFreePort } from '../../support/listening.ts';
+import { startSecureService } from '../../support/secure-service.ts';
 
 function failureOf(answer: { readonly status: number; readonly body: string; readonly retryAfter?: string }) {
   try {
@@ -43,6 +44,27 @@ test.each([
   ['addresses refuse all', ['127.0.0.1', '127.0.0.2']],
 ] as const)('a request to a host whose %s was never sent', async (_, found) => {
   expect(await failureOfHost(found)).toMatchObject({ code: 'UPSTREAM_UNAVAILABLE', notSent: true });
+});
+
+test('a service whose certificate is not for its name was sent nothing, and the error says so', async () => {
+  await using service = await startSecureService((_, response) => response.end('{}'));
+  const { port } = new URL(service.url);
+  const lookup: LookupFunction = (_, { all }, answer) => {
+    if (all) answer(null, [{ address: '127.0.0.1', family: 4 }]);
+    else answer(null, '127.0.0.1', 4);
+  };
+  const pool = new Pool(`https://service.invalid:${port}`, { connect: { lookup } });
+  const request = { method: 'POST', path: '/', headers: {}, body: '{}' } as const;
+
+  const failed = exchange(pool, request, { ms: 60_000, maxBytes: 1, left: null });
+
+  await expect(failed).rejects.toMatchObject({
+    code: 'UPSTREAM_UNAVAILABLE',
+    message: 'The service could not be reached: its certificate is not accepted.',
+    notSent: true,
+  });
+  expect(service.calls()).toEqual([]);
+  await pool.destroy();
 });
 
 function messagesOf(detail: unknown, status = 422): readonly string[] {
