@@ -56,9 +56,10 @@ export interface LabgraphClient {
 export function createLabgraphClient({ url, token, webSocketImpl }: LabgraphClientOptions): LabgraphClient {
   const tokens = createTokens(token);
   const endpoint = { url, tokens };
+  const overSse = createHttpTransport(endpoint, sse);
   const transports = {
-    websocket: createWebSocketTransport({ ...endpoint, webSocketImpl }),
-    sse: createHttpTransport(endpoint, sse),
+    websocket: createWebSocketTransport({ ...endpoint, webSocketImpl }, overSse),
+    sse: overSse,
     multipart: createHttpTransport(endpoint, multipart),
   };
 

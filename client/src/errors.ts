@@ -90,7 +90,8 @@ export function toLabgraphError(
   return new LabgraphError(code, { ...options, errors });
 }
 
-const transientCodes: readonly LabgraphErrorCode[] = [
+/** Of errors after which the same operation may succeed later. After any other code it is not tried again. */
+export const transientCodes: readonly LabgraphErrorCode[] = [
   'NETWORK_FAILED',
   'TOKEN_UNAVAILABLE',
   'RATE_LIMITED',
@@ -101,11 +102,6 @@ const transientCodes: readonly LabgraphErrorCode[] = [
   'EVENT_LOG_UNAVAILABLE',
   'INTERNAL',
 ];
-
-/** Whether the same operation may succeed later. After any other code it is not tried again. */
-export function isTransient({ code }: LabgraphError): boolean {
-  return transientCodes.includes(code);
-}
 
 function readText(value: unknown): string | null {
   return typeof value === 'string' ? value : null;

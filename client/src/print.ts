@@ -51,11 +51,8 @@ const printers: Readonly<Record<string, (node: Node) => string>> = {
  * documents. Ours, because graphql's also prints schemas and would double the size of the client.
  */
 export function print(node: unknown): string {
-  return isNode(node) ? (printers[node.kind]?.(node) ?? '') : '';
-}
-
-function isNode(node: unknown): node is Node {
-  return typeof node === 'object' && node !== null && 'kind' in node;
+  const read: Node = Object(node);
+  return printers[read.kind]?.(read) ?? '';
 }
 
 function join(nodes: unknown, separator: string): string {

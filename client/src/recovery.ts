@@ -1,4 +1,4 @@
-import { isTransient, LabgraphError } from './errors.ts';
+import { LabgraphError, transientCodes } from './errors.ts';
 
 const firstPauseMs = 500;
 const longestPauseMs = 30_000;
@@ -45,7 +45,10 @@ export class Recovery {
     if (isAccepted) this.#rejections = 0;
     const isRejected = error.code === 'UNAUTHENTICATED';
     if (isRejected) this.#rejections += 1;
-    if (isRejected ? !this.#options.canRenew || this.#rejections > 1 : !isTransient(error)) throw error;
+    const isOver = isRejected
+      ? !this.#options.canRenew || this.#rejections > 1
+      : !transientCodes.includes(error.code);
+    if (isOver) throw error;
     this.#options.onRetry?.(error);
     this.#failures += 1;
     // The end of a token is no failure. Tokens that end at once are.

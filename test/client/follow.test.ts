@@ -160,6 +160,29 @@ describe('over one gateway', () => {
     await expect(waiting).rejects.toThrow('defined');
   });
 
+  test('an operation that is too long for a message is refused, and ends no other one', async () => {
+    const follower = follow('websocket', orderId, () => lab.tokenFor(userId));
+    await follower.takeOne();
+
+    await expect(follower.beside('x'.repeat(100_000)).takeOne()).rejects.toMatchObject({
+      code: 'BAD_REQUEST',
+      errors: [{ message: 'Request body too large' }],
+    });
+
+    await step(orderId);
+    await follower.takeOne();
+    expect(follower.kinds).toEqual(['SNAPSHOT', 'CHANGED']);
+    expect(follower.cuts).toEqual([]);
+    await follower.leave();
+  });
+
+  test.each(transports)('variables that JSON cannot contain end it over %s', async (transport) => {
+    const client = createLabgraphClient({ url: `${lab.url}/graphql`, token: gatewayKey });
+    const text = 'subscription ($after: EventCursor) { events(after: $after) { cursor } }';
+
+    await expect(client.follow(text, { first: 1n }, { transport }).next()).rejects.toThrow(TypeError);
+  });
+
   test.each([
     ['does not declare $after', 'subscription ($id: ID!) { orderUpdates(orderId: $id) { cursor } }'],
     [

@@ -20,11 +20,18 @@ export class Follower {
   readonly eventIds: string[] = [];
   /** The codes of what cut the stream. */
   readonly cuts: string[] = [];
+  readonly #client: LabgraphClient;
   readonly #updates: Updates<OrderChange>;
 
   constructor(client: LabgraphClient, orderId: string, transport: FollowOptions['transport']) {
+    this.#client = client;
     const onRetry = ({ code }: LabgraphError) => void this.cuts.push(code);
     this.#updates = client.follow<OrderChange>(document, { orderId }, { transport, onRetry });
+  }
+
+  /** Another one, over the same socket. */
+  beside(orderId: string): Follower {
+    return new Follower(this.#client, orderId, 'websocket');
   }
 
   async takeOne(): Promise<void> {

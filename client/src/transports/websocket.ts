@@ -6,6 +6,8 @@ import type { Attempt, Transport } from './transport.ts';
 
 /** The gateway's limit for a viewer (MAX_SOCKET_OPERATIONS). Further ones get another socket. */
 const operationsPerSocket = 50;
+/** The gateway's limit for a message, less what is around the operation. It closes the socket of a longer one. */
+const maxOperationBytes = 99_900;
 const openingLimitMs = 20_000;
 const pingEveryMs = 15_000;
 const pongLimitMs = 10_000;
@@ -15,8 +17,11 @@ export interface WebSocketEndpoint extends Endpoint {
   readonly webSocketImpl?: unknown;
 }
 
-/** Follows subscriptions over sockets (`graphql-transport-ws`), at most 50 over each. A socket is open while it has any. */
-export function createWebSocketTransport(endpoint: WebSocketEndpoint): Transport {
+/**
+ * Follows subscriptions over sockets (`graphql-transport-ws`), at most 50 over each. A socket is open while it has any.
+ * @param alone for an operation that is too long for a message, so that its refusal ends no other one
+ */
+export function createWebSocketTransport(endpoint: WebSocketEndpoint, alone: Transport): Transport {
   const sockets = new Set<Socket>();
   const open = () => {
     const socket = new Socket(endpoint, () => sockets.delete(socket));
@@ -24,6 +29,7 @@ export function createWebSocketTransport(endpoint: WebSocketEndpoint): Transport
     return socket;
   };
   return async function* (attempt) {
+    if (new Blob([JSON.stringify(attempt.operation)]).size > maxOperationBytes) return yield* alone(attempt);
     // First, because the gateway closes a socket whose token does not come soon.
     await unlessAborted(endpoint.tokens.get(), attempt.signal);
     const free = [...sockets].find((socket) => socket.size < operationsPerSocket);
@@ -55,14 +61,21 @@ class Socket {
       // It would send an old cursor.
       retryAttempts: 0,
       keepAlive: pingEveryMs,
-      connectionParams: () => this.#authorize(),
+      connectionParams: async () => {
+        this.#token = await endpoint.tokens.get();
+        return { authorization: `Bearer ${this.#token}` };
+      },
       on: {
         connecting: () => this.#expectWithin(openingLimitMs),
-        connected: () => this.#connected(),
+        connected: () => {
+          clearTimeout(this.#deadline);
+          this.#isAccepted = true;
+          for (const { accepted } of this.#running.values()) accepted();
+        },
         ping: (isReceived) => isReceived || this.#expectWithin(pongLimitMs),
         pong: (isReceived) => isReceived && clearTimeout(this.#deadline),
-        error: (cause) => this.#end(cause),
-        closed: (event) => this.#end(event),
+        error: this.#end,
+        closed: this.#end,
       },
     });
   }
@@ -94,30 +107,19 @@ class Socket {
     return results;
   }
 
-  async #authorize(): Promise<Record<string, unknown>> {
-    this.#token = await this.#endpoint.tokens.get();
-    return { authorization: `Bearer ${this.#token}` };
-  }
-
-  #connected(): void {
-    clearTimeout(this.#deadline);
-    this.#isAccepted = true;
-    for (const { accepted } of this.#running.values()) accepted();
-  }
-
   #expectWithin(limitMs: number): void {
     clearTimeout(this.#deadline);
     this.#deadline = setTimeout(() => this.#client.terminate(), limitMs);
   }
 
   /** Ends every operation here, because after some closes the client of graphql-ws would send them again by itself. */
-  #end(cause: unknown): void {
+  readonly #end = (cause: unknown): void => {
     clearTimeout(this.#deadline);
     this.#ended();
     const error = toError(cause);
     if (error.code === 'UNAUTHENTICATED') this.#endpoint.tokens.reject(this.#token);
-    for (const results of [...this.#running.keys()]) results.end(error);
-  }
+    for (const results of this.#running.keys()) results.end(error);
+  };
 }
 
 /** By the code of a close; every other one is a connection that was lost. */
@@ -125,7 +127,6 @@ const closeCodes: Readonly<Record<string, LabgraphErrorCode>> = {
   4400: 'BAD_REQUEST',
   4401: 'UNAUTHENTICATED',
   4403: 'UNAUTHENTICATED',
-  1009: 'BAD_REQUEST',
   1013: 'RATE_LIMITED',
 };
 
@@ -133,8 +134,7 @@ const closeCodes: Readonly<Record<string, LabgraphErrorCode>> = {
 function toError(cause: unknown): LabgraphError {
   if (cause instanceof LabgraphError) return cause;
   if (Array.isArray(cause)) return toLabgraphError(cause);
-  const code = typeof cause === 'object' && cause !== null && 'code' in cause ? String(cause.code) : '';
-  return new LabgraphError(closeCodes[code] ?? 'NETWORK_FAILED', { cause });
+  return new LabgraphError(closeCodes[Object(cause).code] ?? 'NETWORK_FAILED', { cause });
 }
 
 function toSocketUrl(url: string): string {
