@@ -217,15 +217,24 @@ async function connect(
   session: Session,
   params: Params | undefined,
 ): Promise<boolean> {
-  const authorization = params?.authorization;
+  const authorization = takeAuthorization(params);
   const caller = await tryAuthenticate(authenticate, { authorization, origin: session.origin });
-  // Read once: a secret is not held for the socket's life.
-  if (params !== undefined) Reflect.deleteProperty(params, 'authorization');
   if (caller === null || !takeSeat(session, () => rateLimits.connect(caller))) return false;
   session.watched.end = endOf(caller);
   session.caller = caller;
   session.scope.caller = caller;
   return true;
+}
+
+/** Named as a header is: with capitals or without. Removed, because a secret is not held for the socket's life. */
+function takeAuthorization(params: Params = {}): unknown {
+  let authorization: unknown;
+  for (const name of Object.keys(params)) {
+    if (name.toLowerCase() !== 'authorization') continue;
+    authorization = params[name];
+    Reflect.deleteProperty(params, name);
+  }
+  return authorization;
 }
 
 interface Presented {

@@ -43,6 +43,15 @@ test('the same fault has the same code over HTTP, whichever transport met it fir
   await socket.client.dispose();
 });
 
+test('the credential of a socket may be named with capitals, like a header', async () => {
+  await using lab = await startLab();
+  const { ask, client, closed } = openSocket(lab, gatewayKey, 'Authorization');
+  expect(await Promise.race([ask('{ viewer { kind } }'), closed])).toEqual({
+    data: { viewer: { kind: 'TEAM' } },
+  });
+  await client.dispose();
+});
+
 test('a socket closes with 4403 when its token ends, and not before', async () => {
   await using lab = await startLab();
   const token = await lab.tokenFor(lab.sandbox.users()[0]?.userId ?? '', { ttlSeconds: 1 });

@@ -8,12 +8,12 @@ interface Result {
 }
 
 /** One socket, with what it was closed with. */
-export function openSocket({ url }: Pick<Lab, 'url'>, token = gatewayKey) {
+export function openSocket({ url }: Pick<Lab, 'url'>, token = gatewayKey, header = 'authorization') {
   const closed = Promise.withResolvers<number>();
   const client = createClient({
     url: `${url.replace('http', 'ws')}/graphql`,
     webSocketImpl: WebSocket,
-    connectionParams: { authorization: `Bearer ${token}` },
+    connectionParams: { [header]: `Bearer ${token}` },
     retryAttempts: 0,
     lazy: false,
     onNonLazyError: () => undefined,
