@@ -61,7 +61,7 @@ export function createAuthenticate({
 }
 
 function readBearer(authorization: string | null): string | null {
-  return /^Bearer +(\S+)$/i.exec(authorization ?? '')?.[1] ?? null;
+  return /^Bearer +(\S+)\s*$/i.exec(authorization ?? '')?.[1] ?? null;
 }
 
 /**

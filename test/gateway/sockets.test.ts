@@ -43,12 +43,14 @@ test('the same fault has the same code over HTTP, whichever transport met it fir
   await socket.client.dispose();
 });
 
-test('the credential of a socket may be named with capitals, like a header', async () => {
+test.each([
+  ['be named with capitals, like a header', 'Authorization', gatewayKey],
+  ['end with the newline of its file, like a header', 'authorization', `${gatewayKey}\n`],
+])('the credential of a socket may %s', async (_what, header, key) => {
   await using lab = await startLab();
-  const { ask, client, closed } = openSocket(lab, gatewayKey, 'Authorization');
-  expect(await Promise.race([ask('{ viewer { kind } }'), closed])).toEqual({
-    data: { viewer: { kind: 'TEAM' } },
-  });
+  const { ask, client, closed } = openSocket(lab, key, header);
+  const answer = await Promise.race([ask('{ viewer { kind } }'), closed]);
+  expect(answer).toEqual({ data: { viewer: { kind: 'TEAM' } } });
   await client.dispose();
 });
 
