@@ -1,7 +1,7 @@
 import { type GraphQLDocument, toText } from './document.ts';
 import { LabgraphError, toLabgraphError } from './errors.ts';
 import { type FollowSettings, follow, type Updates } from './follow.ts';
-import { type Operation, post, readRequestId, readResult } from './http.ts';
+import { type Operation, post, readRequestId, readResult, unlessAborted } from './http.ts';
 import { createTokens, type TokenProvider } from './token.ts';
 import { createHttpTransport } from './transports/http-stream.ts';
 import { multipart } from './transports/multipart.ts';
@@ -70,7 +70,7 @@ export function createLabgraphClient({ url, token, webSocketImpl }: LabgraphClie
       if (!isRejected || !tokens.canRenew) throw error;
       return post(endpoint, operation, sending);
     });
-    const { data, errors } = await readResult(response);
+    const { data, errors } = await unlessAborted(readResult(response), options.signal);
     if (errors) throw toLabgraphError(errors, { data, requestId: readRequestId(response) });
     return data;
   }

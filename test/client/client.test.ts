@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
+import { setTimeout as wait } from 'node:timers/promises';
 import {
   ApolloClient,
   ApolloLink,
@@ -223,6 +224,24 @@ describe('the caches of others', () => {
       .subscribe(({ error }) => refused.push(error?.graphQLErrors[0]?.extensions.code));
     await expect.poll(() => refused[0]).toBe('NOT_FOUND');
   });
+});
+
+test('a query that is left while its answer arrives throws the reason of its signal', async () => {
+  const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
+  const server = createServer((_request, response) => {
+    response.writeHead(200, { 'content-type': 'application/json' }).write('{"data":');
+    begin();
+  });
+  const slow = createLabgraphClient({ url: await listenAnywhere(server), token: gatewayKey });
+  const leaving = new AbortController();
+  const answer = slow.query('{ viewer { kind } }', {}, { signal: leaving.signal });
+  await begun;
+  await wait(50);
+
+  leaving.abort(new Error('left'));
+
+  await expect(answer).rejects.toThrow('left');
+  server.close();
 });
 
 test('a query whose token never arrives can be left', async () => {
