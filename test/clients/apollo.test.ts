@@ -6,6 +6,7 @@ import {
   HttpLink,
   InMemoryCache,
 } from '@apollo/client';
+import { BatchHttpLink } from '@apollo/client/link/batch-http';
 import { ErrorLink } from '@apollo/client/link/error';
 import { PersistedQueryLink } from '@apollo/client/link/persisted-queries';
 import { RetryLink } from '@apollo/client/link/retry';
@@ -82,6 +83,21 @@ test('PersistedQueryLink gets an answer: it sends the text when the gateway does
   const { data } = await client.query({ query: gql`{ viewer { kind } }` });
 
   expect(data).toMatchObject({ viewer: { kind: 'TEAM' } });
+});
+
+test('BatchHttpLink is refused with 400: one operation says why, of several it says only that one result came', async () => {
+  const client = createApollo(
+    new BatchHttpLink({ uri: bench.url, fetch: bench.fetch, headers: bearer(gatewayKey) }),
+  );
+  const kind = gql`{ viewer { kind } }`;
+  const before = bench.answers.length;
+
+  await expect(client.query({ query: kind })).rejects.toThrow('Batching is not supported.');
+  const both = [kind, gql`{ viewer { scopes } }`].map((query) => client.query({ query }));
+  for (const one of await Promise.allSettled(both))
+    expect(one).toMatchObject({ reason: { message: expect.stringContaining('results with length 1') } });
+
+  expect(bench.answers.slice(before).map(({ status }) => status)).toEqual([400, 400]);
 });
 
 describe('the cache', () => {
