@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 
 const run = promisify(execFile);
 const folder = fileURLToPath(new URL('built/', import.meta.url));
@@ -54,4 +54,19 @@ test('every example is accepted by TypeScript with the options of the document',
   const { stdout } = await run(process.execPath, tsc).catch((cause) => cause);
 
   expect(stdout).toBe('');
+});
+
+test('those who need a token at the same time share one request for it, and a rejected one is replaced', async () => {
+  const tokens = ['token 1', 'token 2', 'token 3'];
+  vi.stubGlobal('fetch', async () => Response.json({ token: tokens.shift() }));
+  onTestFinished(() => void vi.unstubAllGlobals());
+  const { getToken } = await import(/* @vite-ignore */ join(folder, 'labgraph.ts'));
+
+  expect(await Promise.all([getToken(), getToken('rejected'), getToken()])).toEqual([
+    'token 1',
+    'token 1',
+    'token 1',
+  ]);
+  expect(await getToken()).toBe('token 1');
+  expect(await Promise.all([getToken('rejected'), getToken('rejected')])).toEqual(['token 2', 'token 2']);
 });

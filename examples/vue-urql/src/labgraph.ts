@@ -8,15 +8,23 @@ import { Client, fetchExchange, subscriptionExchange } from '@urql/vue';
 const url: string = import.meta.env.VITE_LABGRAPH_URL ?? 'http://127.0.0.1:4000/graphql';
 
 let token = '';
+let requested: Promise<string> | null = null;
 
 /** One token for requests and for subscriptions, from this page's own server. */
 async function getToken(reason: TokenReason = 'initial'): Promise<string> {
   if (reason === 'rejected') token = '';
-  if (token === '') {
-    const response = await fetch('/portal-token', { method: 'POST' });
-    if (!response.ok) throw new Error(`There is no viewer token: ${response.status}.`);
-    ({ token } = await response.json());
-  }
+  if (token !== '') return token;
+  // Those who need one at the same time share the request for it.
+  requested ??= requestToken().finally(() => {
+    requested = null;
+  });
+  return await requested;
+}
+
+async function requestToken(): Promise<string> {
+  const response = await fetch('/portal-token', { method: 'POST' });
+  if (!response.ok) throw new Error(`There is no viewer token: ${response.status}.`);
+  ({ token } = await response.json());
   return token;
 }
 
