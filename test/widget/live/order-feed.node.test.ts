@@ -57,6 +57,16 @@ describe.each(['NOT_FOUND', 'BAD_USER_INPUT'])('an order that the gateway refuse
   });
 });
 
+test('an order that no token may read is not called live again before each refusal', async () => {
+  const gateway = new OrderGateway();
+  gateway.refusal = 'FORBIDDEN';
+  const { seen } = openPage(gateway).follow();
+
+  await pass(HOUR_MS);
+
+  expect([gateway.asked.live > 100, seen.connections]).toEqual([true, ['connecting', 'live', 'connecting']]);
+});
+
 describe('an order whose stream is complete', () => {
   test('is gone at once where it has moved to another user: nothing of it stays on screen', async () => {
     const gateway = new OrderGateway();

@@ -160,6 +160,8 @@ export class SharedOrderFeed implements OrderFeed, LiveSubscription {
     if (error?.code === 'UNAUTHENTICATED') {
       this.#socket?.add(this);
       this.#socket?.refuseToken();
+      // Nothing is accepted over a socket that has just been closed.
+      clearTimeout(this.#refusalTimer);
       return;
     }
     if (error && !isLimited) this.failed(error);
