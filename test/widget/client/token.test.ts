@@ -57,6 +57,16 @@ describe('the token cache', () => {
     expect(reasons).toEqual(['initial']);
   });
 
+  test('uses a token that is over by a wrong clock of this device until the gateway refuses it', async () => {
+    const { cache, reasons } = createCache(-7_200_000);
+
+    const first = [await cache.get(NEED), await cache.get(NEED)];
+    cache.reject('token-1');
+    const second = await cache.get(NEED);
+
+    expect([first, second, reasons]).toEqual([['token-1', 'token-1'], 'token-2', ['initial', 'rejected']]);
+  });
+
   test('replaces a refused token, but not its successor', async () => {
     const { cache, reasons } = createCache(null);
     const first = await cache.get(NEED);

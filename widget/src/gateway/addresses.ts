@@ -23,7 +23,8 @@ export function toSocketAddress(endpoint: string): string {
  * @throws PortalError URL_REJECTED
  */
 export function readPortalUrl(text: unknown, origins: string | null): string {
-  const url = URL.parse(String(text));
+  // It reads anything as a text.
+  const url = URL.parse(text as string);
   const allowed = origins?.match(/\S+/g);
   // As origins, so that `https://portal.example/` and `https://portal.example:443` mean the same.
   const isOther = (each: string) => URL.parse(each)?.origin !== url?.origin;
@@ -33,5 +34,5 @@ export function readPortalUrl(text: unknown, origins: string | null): string {
 
 function isSafe(url: URL | null): url is URL {
   if (!url || url.username || url.password) return false;
-  return url.protocol === 'https:' || /^http:\/\/(localhost|127\.0\.0\.1|\[::1])(:|\/)/.test(url.href);
+  return /^(https:|http:\/\/(localhost|127\.0\.0\.1|\[::1])[:/])/.test(url.href);
 }

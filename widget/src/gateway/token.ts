@@ -89,8 +89,9 @@ export function withinTime<Value>(signal: AbortSignal, answer: Value | Promise<V
 function readToken(answer: TokenAnswer): readonly [token: string, renewAt: number] {
   const { token = answer, expiresAt } = readFields(answer);
   if (typeof token !== 'string' || !token) throw new PortalError('TOKEN_UNAVAILABLE');
-  const endsAt = expiresAt ? +new Date(expiresAt as string) : Number.NaN;
-  if (Number.isNaN(endsAt)) return [token, Number.POSITIVE_INFINITY];
+  const endsAt = +new Date(expiresAt as string);
+  // Without an end, or over as it arrives because the clock of this device is wrong: the gateway says when it ends.
+  if (!(endsAt > Date.now())) return [token, Number.POSITIVE_INFINITY];
   // Renewed at most a tenth of its life early; otherwise a short-lived token would be renewed on every use.
   return [token, endsAt - Math.min(MARGIN_MS, (endsAt - Date.now()) / 10)];
 }

@@ -68,7 +68,7 @@ function readEventNumber(update: OrderUpdate): bigint | null {
   return id && /^\d+$/.test(id) ? BigInt(id) : null;
 }
 
+/** What has no number is older than what has one. */
 function isOlder(number: bigint | null, highWater: bigint | null): boolean {
-  if (highWater === null) return false;
-  return number === null || number < highWater;
+  return (number ?? -1n) < (highWater ?? -1n);
 }
