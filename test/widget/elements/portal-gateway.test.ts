@@ -29,6 +29,20 @@ describe('<portal-gateway>', () => {
     ]);
   });
 
+  test('gives them also to an element in a slot inside, as of a component of the page', async () => {
+    using gateway = new FakeGateway();
+    const card = document.body.appendChild(document.createElement('div'));
+    const { endpoint } = gateway;
+    const around = mount('portal-gateway', { endpoint, tokenProvider: () => 'slotted' });
+    around.append(document.createElement('slot'));
+    card.attachShadow({ mode: 'open' }).append(around);
+
+    const element = mount('portal-order-status', { orderId: ORDER_ID, live: 'always' }, card);
+    await untilLabel(element, 'Transit customer');
+
+    expect(gateway.socketTokens).toEqual(['slotted']);
+  });
+
   test('takes an endpoint that comes later', async () => {
     using gateway = new FakeGateway();
     const around = mount('portal-gateway', { tokenProvider: () => 'token' });

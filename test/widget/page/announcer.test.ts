@@ -155,6 +155,22 @@ describe('the announcer', () => {
     expect([inside, ...regions.map(({ textContent }) => textContent)]).toEqual(['Seven.', 'Eight.']);
   });
 
+  test('speaks inside the dialog of a component whose slot the speaker is in', () => {
+    Reflect.deleteProperty(Element.prototype, 'ariaNotify');
+    using _gateway = new FakeGateway();
+    document.body.insertAdjacentHTML('beforeend', '<div><p></p></div>');
+    const component = document.body.lastElementChild;
+    const shadow = component?.attachShadow({ mode: 'open' });
+    const dialog = shadow?.appendChild(document.createElement('dialog'));
+    dialog?.append(document.createElement('slot'));
+    dialog?.showModal();
+
+    announce(component?.firstElementChild ?? document.body, 'Slotted.', 'en');
+    vi.advanceTimersByTime(1000);
+
+    expect(dialog?.querySelector('[role=status]')?.textContent).toBe('Slotted.');
+  });
+
   test('speaks outside a dialog that closes before it has spoken', () => {
     Reflect.deleteProperty(Element.prototype, 'ariaNotify');
     using _gateway = new FakeGateway();

@@ -1,5 +1,7 @@
-/** The nearest matching element: this one or an ancestor, through shadow roots. */
+/** The nearest matching element: this one or one around it as they are drawn, through slots and shadow roots. */
 export function findAround(element: Element, selector: string): Element | null {
   const root = element.getRootNode();
-  return element.closest(selector) ?? (root instanceof ShadowRoot ? findAround(root.host, selector) : null);
+  const around = element.assignedSlot ?? element.parentElement ?? (root instanceof ShadowRoot && root.host);
+  if (element.matches(selector)) return element;
+  return around ? findAround(around, selector) : null;
 }
