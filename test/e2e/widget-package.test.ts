@@ -50,6 +50,17 @@ async function runThere(code: string): Promise<unknown> {
   return JSON.parse(stdout);
 }
 
+/** Makes `dist/bundle.js` of the folder's `entry.js`. */
+async function bundle(folder: string, condition: string): Promise<void> {
+  await build({
+    configFile: false,
+    logLevel: 'silent',
+    root: folder,
+    resolve: { conditions: [condition] },
+    build: { lib: { entry: 'entry.js', formats: ['es'], fileName: 'bundle' } },
+  });
+}
+
 describe('the installed package', () => {
   test('has what is built and nothing else: no source, no second package', () => {
     const strangers = packed.filter((path) => !/^(package\.json|README\.md|dist\/)/.test(path));
@@ -102,13 +113,7 @@ describe('the installed package', () => {
         import * as widget from '@labgraph/widget';
         console.log(JSON.stringify(Object.keys(widget).length));`;
       writeFileSync(join(folder, 'entry.js'), program);
-      await build({
-        configFile: false,
-        logLevel: 'silent',
-        root: folder,
-        resolve: { conditions: [condition] },
-        build: { lib: { entry: 'entry.js', formats: ['es'], fileName: 'bundle' } },
-      });
+      await bundle(folder, condition);
 
       const { stdout } = await run('node', [join(folder, 'dist/bundle.js')]);
 
@@ -116,16 +121,33 @@ describe('the installed package', () => {
     },
   );
 
-  test('shares one copy of the code between its entries', async () => {
-    const same = await runThere(`
+  test('registers nothing on a server that has a DOM out of a library, as unit tests of a page have', async () => {
+    const registered = await runThere(`
+      const registered = [];
       globalThis.HTMLElement = class {};
+      globalThis.customElements = { get: () => undefined, define: (name) => registered.push(name) };
+      await import('@labgraph/widget/define');
+      await import('@labgraph/widget/results');
+      console.log(JSON.stringify(registered));`);
+
+    expect(registered).toEqual([]);
+  });
+
+  test('shares one copy of the code between its entries', async () => {
+    const folder = mkdtempSync(join(project, 'page-'));
+    const page = `globalThis.HTMLElement = class {};
+      globalThis.document = { createTreeWalker() {} };
       const known = new Map();
       globalThis.customElements = { get: (name) => known.get(name), define: (name, element) => known.set(name, element) };
       await import('@labgraph/widget/define');
       const { PortalLaunch } = await import('@labgraph/widget');
-      console.log(JSON.stringify(known.get('portal-launch') === PortalLaunch));`);
+      console.log(JSON.stringify(known.get('portal-launch') === PortalLaunch));`;
+    writeFileSync(join(folder, 'entry.js'), page);
+    await bundle(folder, 'browser');
 
-    expect(same).toBe(true);
+    const { stdout } = await run('node', [join(folder, 'dist/bundle.js')]);
+
+    expect(JSON.parse(stdout)).toBe(true);
   });
 
   test('is as publint wants it', async () => {

@@ -1,3 +1,4 @@
+import { isServer } from 'lit';
 import { PortalGateway } from './elements/portal-gateway.ts';
 import { PortalLaunch } from './launch/portal-launch.ts';
 import { warnOnce } from './page/warn-once.ts';
@@ -14,11 +15,11 @@ const ELEMENTS: readonly (readonly [string, CustomElementConstructor])[] = [
 ];
 
 /**
- * Registers the elements once per page; where there is no DOM it does nothing. The first copy on a page wins,
- * another one warns and stays silent.
+ * Registers the elements once per page; where there is no DOM it does nothing, and on a server not even with a DOM out of
+ * a library (jsdom), because Lit is not there. The first copy on a page wins, another one warns and stays silent.
  */
 function define(): void {
-  if (typeof customElements === 'undefined') return;
+  if (isServer || typeof customElements === 'undefined') return;
   const isOther = ([name, element]: (typeof ELEMENTS)[number]) =>
     (customElements.get(name) ?? element) !== element;
   // All or none: elements of two copies would not share a connection.

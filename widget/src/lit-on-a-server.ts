@@ -4,6 +4,9 @@
  */
 export const LitElement = globalThis.HTMLElement ?? (class {} as typeof HTMLElement);
 
+/** As Lit's own on a server: nothing is registered. */
+export const isServer = true;
+
 const nothingAtAll = (): null => null;
 
 export {
