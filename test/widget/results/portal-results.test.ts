@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { fakeBiomarker, fakeResults } from '../../../widget/src/testing/fake-results.ts';
 import { FakeGateway } from '../support/fake-gateway.ts';
-import { wireStatus } from '../support/orders.ts';
+import { wireOrder, wireStatus } from '../support/orders.ts';
 import { find, readScreen } from '../support/page.ts';
 import { complete, mountResults, readRows, untilPhase } from '../support/results.ts';
 import '../../../widget/src/languages/ar.ts';
@@ -140,6 +140,26 @@ describe('the results of an order', () => {
     ])
       expect(screen).toContain(text);
     expect(find(element, 'time[datetime="2026-03-04"]').textContent).toBe('March 4, 2026');
+  });
+
+  test.each([
+    ['CANCELLED', 'cancelled', 'This order has ended without results. Nothing more happens with this order.'],
+    [
+      'FAILED',
+      'sample_error',
+      'This order has ended without results. A new sample is needed. Contact support.',
+    ],
+    ['FAILED', 'eaten_by_dog', 'This order has ended without results.'],
+    ['COMPLETED', 'completed', 'There are no results yet.'],
+  ] as const)('are not promised where the order ended without them: %s.%s', async (stage, step, words) => {
+    using gateway = new FakeGateway();
+    gateway.order = wireOrder([[stage, step]]);
+    gateway.results = null;
+
+    const element = mountResults(gateway, { privacy: 'minimal' });
+    await untilPhase(element, 'none');
+
+    expect(readScreen(element)).toBe(words);
   });
 
   test('are text, whatever the service sends', async () => {

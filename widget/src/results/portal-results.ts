@@ -116,8 +116,15 @@ export class PortalResults extends OrderElement {
     if (!this.orderId)
       return html`<div class="empty" part="empty"><slot name="empty">${texts.empty}</slot></div>`;
     if (results === null)
-      return html`<div class="empty" part="empty"><slot name="none">${resultTexts.none}</slot></div>`;
+      return html`<div class="empty" part="empty"><slot name="none">${this.#readNone(resultTexts)}</slot></div>`;
     return html`<slot name="loading">${drawResultsSkeleton(resultTexts.loading)}</slot>`;
+  }
+
+  /** An order that has ended otherwise will have no results. */
+  #readNone({ none, ended }: ResultStrings): string {
+    const { isTerminal = false, step = null } = this.order?.status ?? {};
+    if (!isTerminal || WITH_RESULTS.includes(step)) return none;
+    return `${ended} ${this.texts.next[step ?? ''] ?? ''}`;
   }
 
   /** Downloads are asked for one at a time. The button stays focused while the ticket is on its way. */

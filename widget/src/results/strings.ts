@@ -3,6 +3,7 @@ export interface ResultStrings {
   readonly title: string;
   readonly loading: string;
   readonly none: string;
+  readonly ended: string;
   readonly here: string;
   readonly partlyHere: string;
   readonly complete: string;
@@ -62,6 +63,7 @@ export const english: ResultStrings = {
   title: 'Your results',
   loading: 'Loading your results',
   none: 'There are no results yet.',
+  ended: 'This order has ended without results.',
   here: 'Your results are here.',
   partlyHere: 'The first of your results are here.',
   complete: 'All results are here.',

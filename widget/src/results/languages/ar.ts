@@ -5,6 +5,7 @@ export const results: PartialResultStrings = {
   title: 'نتائجك',
   loading: 'جارٍ تحميل نتائجك',
   none: 'لا توجد نتائج بعد.',
+  ended: 'انتهى هذا الطلب دون نتائج.',
   here: 'نتائجك متوفرة.',
   partlyHere: 'أولى نتائجك متوفرة.',
   complete: 'جميع النتائج متوفرة.',

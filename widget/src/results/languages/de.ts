@@ -5,6 +5,7 @@ export const results: PartialResultStrings = {
   title: 'Ihre Ergebnisse',
   loading: 'Ihre Ergebnisse werden geladen',
   none: 'Es liegen noch keine Ergebnisse vor.',
+  ended: 'Dieser Auftrag ist ohne Ergebnisse beendet.',
   here: 'Ihre Ergebnisse liegen vor.',
   partlyHere: 'Die ersten Ihrer Ergebnisse liegen vor.',
   complete: 'Alle Ergebnisse liegen vor.',

@@ -5,6 +5,7 @@ export const results: PartialResultStrings = {
   title: 'Sus resultados',
   loading: 'Cargando sus resultados',
   none: 'Todavía no hay resultados.',
+  ended: 'Este pedido ha terminado sin resultados.',
   here: 'Sus resultados están disponibles.',
   partlyHere: 'Los primeros resultados están disponibles.',
   complete: 'Todos los resultados están disponibles.',

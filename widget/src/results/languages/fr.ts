@@ -5,6 +5,7 @@ export const results: PartialResultStrings = {
   title: 'Vos résultats',
   loading: 'Chargement de vos résultats',
   none: 'Il n’y a pas encore de résultats.',
+  ended: 'Cette commande s’est terminée sans résultats.',
   here: 'Vos résultats sont disponibles.',
   partlyHere: 'Vos premiers résultats sont disponibles.',
   complete: 'Tous les résultats sont disponibles.',

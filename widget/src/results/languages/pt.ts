@@ -5,6 +5,7 @@ export const results: PartialResultStrings = {
   title: 'Seus resultados',
   loading: 'Carregando seus resultados',
   none: 'Ainda não há resultados.',
+  ended: 'Este pedido terminou sem resultados.',
   here: 'Seus resultados estão disponíveis.',
   partlyHere: 'Os primeiros resultados estão disponíveis.',
   complete: 'Todos os resultados estão disponíveis.',
