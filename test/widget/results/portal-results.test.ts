@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { fakeBiomarker, fakeResults } from '../../../widget/src/testing/fake-results.ts';
 import { FakeGateway } from '../support/fake-gateway.ts';
+import { emulate } from '../support/look.ts';
 import { wireOrder, wireStatus } from '../support/orders.ts';
 import { find, readScreen } from '../support/page.ts';
 import { complete, mountResults, readRows, untilPhase } from '../support/results.ts';
@@ -10,7 +11,8 @@ import '../../../widget/src/languages/es.ts';
 import '../../../widget/src/languages/fr.ts';
 import '../../../widget/src/languages/pt.ts';
 
-afterEach(() => {
+afterEach(async () => {
+  await emulate({});
   document.documentElement.lang = 'en';
 });
 
@@ -121,6 +123,37 @@ describe('the results of an order', () => {
     expect(edges.map((edge) => Math.round(edge - right))).toEqual([0, 0, 0]);
   });
 
+  test('have the minus sign of a bound before its number on a page in Arabic', async () => {
+    using gateway = new FakeGateway();
+    gateway.order = complete();
+    const biomarkers = [fakeBiomarker('Base excess', '-1', { referenceRange: '-2-3' })];
+    gateway.results = fakeResults({ biomarkers });
+    document.documentElement.lang = 'ar';
+    const element = mountResults(gateway);
+    element.dir = 'rtl';
+    await untilPhase(element, 'ready');
+
+    const text = find(element, '.range bdi').lastChild as Text;
+    const leftOf = (sign: string) => {
+      const place = document.createRange();
+      place.setStart(text, text.data.indexOf(sign));
+      place.setEnd(text, text.data.indexOf(sign) + 1);
+      return place.getBoundingClientRect().left;
+    };
+    expect(leftOf('-')).toBeLessThan(leftOf('2'));
+  });
+
+  test('have nothing but their dates on paper', async () => {
+    using gateway = new FakeGateway();
+    gateway.order = complete();
+    const element = mountResults(gateway);
+    await untilPhase(element, 'ready');
+
+    await emulate({}, 'print');
+
+    expect(getComputedStyle(find(element, 'time'), '::after').content).toBe('none');
+  });
+
   test('come with laboratory, dates, physician, and what is missing with its reason', async () => {
     using gateway = new FakeGateway();
     gateway.order = complete();
@@ -227,7 +260,7 @@ describe('the results of an order', () => {
     ['es', 'Críticamente alto', 'de 0,45 a 4,50', 'Todos los resultados están disponibles.'],
     ['fr', 'Élevé, critique', 'de 0,45 à 4,50', 'Tous les résultats sont disponibles.'],
     ['pt', 'Criticamente alto', '0,45 a 4,50', 'Todos os resultados estão disponíveis.'],
-    ['ar', 'مرتفع بشكل حرج', 'من 0.45 إلى 4.50', 'جميع النتائج متوفرة.'],
+    ['ar', 'مرتفع بشكل حرج', 'من \u200e0.45 إلى \u200e4.50', 'جميع النتائج متوفرة.'],
   ])('speak %s', async (language, flag, range, state) => {
     using gateway = new FakeGateway();
     document.documentElement.lang = language;
