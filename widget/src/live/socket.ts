@@ -127,16 +127,16 @@ export function createOperationSocket(url: string, listener: SocketListener): Op
  * Some browsers throw where others only close: a policy of the page, or ws: on a page of https:. The client would wait for
  * ever, so such a socket closes like one that cannot be opened.
  */
-function withoutExceptions(Socket: typeof WebSocket): typeof WebSocket {
-  return new Proxy(Socket, {
-    construct: (target, parameters) => {
-      try {
-        return Reflect.construct(target, parameters);
-      } catch {
-        const closed: { onclose?: (event: object) => void; close(): void } = { close: () => {} };
-        queueMicrotask(() => closed.onclose?.({ code: 1006, reason: '' }));
-        return closed;
-      }
-    },
-  });
+function withoutExceptions(Socket: typeof WebSocket): unknown {
+  function Opened(...parameters: ConstructorParameters<typeof WebSocket>): object {
+    try {
+      return new Socket(...parameters);
+    } catch {
+      const closed: { onclose?: (event: object) => void; close(): void } = { close: () => {} };
+      queueMicrotask(() => closed.onclose?.({ code: 1006, reason: '' }));
+      return closed;
+    }
+  }
+  // With its constants. Not a Proxy: a page may have given each object a method `get`, which would be a trap.
+  return Object.setPrototypeOf(Opened, Socket);
 }
