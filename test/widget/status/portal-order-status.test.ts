@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { FakeGateway } from '../support/fake-gateway.ts';
 import { mountStatus } from '../support/order-status.ts';
 import { kitAfter, wireOrder, wireStatus } from '../support/orders.ts';
-import { find, mount, nextEvent, readScreen, untilLabel } from '../support/page.ts';
+import { find, mount, nextEvent, readScreen, untilConnection, untilLabel } from '../support/page.ts';
 
 describe('<portal-order-status>', () => {
   test('says that there is no order while it has none', async () => {
@@ -124,6 +124,27 @@ describe('<portal-order-status>', () => {
     await untilLabel(element, 'Transit customer');
 
     expect([detail.code, calls]).toEqual(['TOKEN_UNAVAILABLE', 2]);
+  });
+
+  test('says beside the order that the sign-in has ended, until it works again', async () => {
+    using gateway = new FakeGateway();
+    const element = mountStatus(gateway);
+    await untilLabel(element, 'Transit customer');
+    const order = readScreen(element);
+    gateway.refusedTokens.add('token');
+    (await gateway.socket()).fall(4403);
+    await nextEvent(element, 'portal-error');
+    await element.updateComplete;
+    const whileEnded = readScreen(element);
+
+    gateway.refusedTokens.clear();
+    find(element, '[part~=retry]').click();
+    await untilConnection(element, 'live');
+
+    const ended = 'Your sign-in has ended, or may not show this. Sign in again, then try again. Try again';
+    expect(whileEnded).toContain(`${ended} ${order}`);
+    expect(readScreen(element)).toContain(order);
+    expect(readScreen(element)).not.toContain(ended);
   });
 
   test('shows unknown statuses in their own words', async () => {

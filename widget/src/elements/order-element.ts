@@ -149,7 +149,7 @@ export abstract class OrderElement extends ClientElement {
   }
 
   protected connectionChanged(connection: ConnectionState, previous: ConnectionState): void {
-    if (connection === 'live') this.#failing.delete('status');
+    if (connection === 'live') this.endFailure('status');
     this.requestUpdate();
     emit(this, 'portal-connection', { connection, previous });
   }
@@ -158,8 +158,9 @@ export abstract class OrderElement extends ClientElement {
   protected readFailed(error: PortalError, read: Read): void {
     if (this.#failing.get(read) === error.code) return;
     this.#failing.set(read, error.code);
-    // An order that is on screen stays there: its age is shown.
-    this.fail(error, read === 'status' && this.order ? null : read);
+    // An order that is on screen stays there: its age is shown, and an error only if the person can do something.
+    const isQuiet = read === 'status' && this.order && error.code !== 'UNAUTHENTICATED';
+    this.fail(error, isQuiet ? null : read);
     this.requestUpdate();
   }
 

@@ -199,7 +199,6 @@ export class LiveSocket {
   }
 
   #wait(): Promise<void> {
-    if (!this.#isSuspended && !this.#waitMs) return Promise.resolve();
     return new Promise((resolve) => {
       this.#endWait = resolve;
       if (!this.#isSuspended) this.#timer = setTimeout(resolve, this.#waitMs);

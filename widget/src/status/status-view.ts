@@ -31,11 +31,12 @@ export interface StatusView {
 export function drawStatus(view: StatusView): Drawing {
   const { order, form, texts, error } = view;
   if (form === 'none') return nothing;
+  const failure = error ? drawError(error, view) : nothing;
   if (order) {
     const name = order.testName && html`<p class="test-name" part="test-name">${order.testName}</p>`;
-    return html`${name}${form === 'steps' ? drawSteps(view, order) : drawText(view, order)}`;
+    return html`${failure}${name}${form === 'steps' ? drawSteps(view, order) : drawText(view, order)}`;
   }
-  if (error) return drawError(error, view);
+  if (error) return failure;
   if (view.isEmpty)
     return html`<div class="empty" part="empty"><slot name="empty">${texts.empty}</slot></div>`;
   return html`<slot name="loading">${drawSkeleton(form, texts)}</slot>`;
