@@ -62,6 +62,17 @@ describe('<portal-launch>', () => {
     });
   });
 
+  test('opens the home of the portal where a template leaves the order empty', async () => {
+    using gateway = new FakeGateway();
+    using _opened = new OpenedTabs();
+    gateway.portalResult = { __typename: 'PortalUrl', url: PORTAL_URL };
+    const element = mountLaunch(gateway, { orderId: '' });
+
+    await element.launch();
+
+    expect(gateway.requests[0]?.variables).toEqual({ orderId: null });
+  });
+
   test('does nothing at a second click while the portal opens', async () => {
     using gateway = new FakeGateway();
     using opened = new OpenedTabs();

@@ -183,6 +183,6 @@ export function joinClient(
 export function leaveClients(user: HTMLElement): void {
   pool = pool.filter(({ users }) => {
     users.delete(user);
-    return users.size > 0;
+    return users.size;
   });
 }

@@ -166,9 +166,9 @@ export abstract class ClientElement extends WidgetElement {
     this.requestUpdate();
   }
 
-  /** The error shown in this place, or null. */
-  protected shownError(place: ErrorPlace): PortalErrorReport | null {
-    return this.#shownErrors.get(place) ?? null;
+  /** The error shown in this place, if there is one. */
+  protected shownError(place: ErrorPlace): PortalErrorReport | undefined {
+    return this.#shownErrors.get(place);
   }
 
   protected hideError(place: ErrorPlace): void {
@@ -190,7 +190,7 @@ export abstract class ClientElement extends WidgetElement {
 
   /** Custom states for `:state()`; null ones are off. */
   protected readStates(): readonly (string | null)[] {
-    return [this.#shownErrors.size > 0 ? 'error' : null];
+    return [this.#shownErrors.size ? 'error' : null];
   }
 
   protected override render(): Drawing {

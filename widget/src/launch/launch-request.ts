@@ -36,5 +36,9 @@ export function requestLaunch(
     if (demographicsMissing === true) throw new PortalError('DEMOGRAPHICS_MISSING');
     throw new PortalError(toErrorCode(__typename));
   };
-  return client.execute({ query, variables: { orderId }, scope: 'launch', orderId, read }, signal);
+  // A template without an order may leave the attribute empty.
+  return client.execute(
+    { query, variables: { orderId: orderId || null }, scope: 'launch', orderId, read },
+    signal,
+  );
 }

@@ -128,7 +128,7 @@ export class PortalLaunch extends PortalElement {
       phase,
       linkUrl: this.#linkUrl,
       isDisabled: this.disabled,
-      hasError: error !== null,
+      hasError: Boolean(error),
       texts,
       launch: () => this.launch(),
       followLink: (event: MouseEvent) => this.#followLink(event),

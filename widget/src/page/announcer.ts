@@ -15,7 +15,7 @@ const pending = new Map<Element, string>();
 
 /** Announces a text in this language to screen readers. A page has one live region; texts within a second are announced together. */
 export function announce(speaker: Element, text: string, language: string): void {
-  if (pending.size === 0) setTimeout(speak, COALESCE_MS, speaker);
+  if (!pending.size) setTimeout(speak, COALESCE_MS, speaker);
   lang = language;
   pending.set(speaker, text);
 }

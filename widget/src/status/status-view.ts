@@ -21,7 +21,7 @@ export interface StatusView {
   readonly isBack: boolean;
   /** When the order was last known to be as shown, in milliseconds since 1970. */
   readonly confirmedAt: number | null;
-  readonly error: PortalErrorReport | null;
+  readonly error: PortalErrorReport | undefined;
   readonly texts: Strings;
   readonly language: string;
   readonly retry: () => void;
