@@ -143,6 +143,17 @@ describe('the results of an order', () => {
     expect(leftOf('-')).toBeLessThan(leftOf('2'));
   });
 
+  test('have the lines of a text as the laboratory wrote them', async () => {
+    using gateway = new FakeGateway();
+    gateway.order = complete();
+    const text = 'No growth.\nThe culture is still running.';
+    gateway.results = fakeResults({ biomarkers: [fakeBiomarker('Culture', text, { type: 'COMMENT' })] });
+    const element = mountResults(gateway);
+    await untilPhase(element, 'ready');
+
+    expect(find(element, '.value').innerText).toBe(text);
+  });
+
   test('have nothing but their dates on paper', async () => {
     using gateway = new FakeGateway();
     gateway.order = complete();
