@@ -45,6 +45,19 @@ describe('the document about embedding', () => {
     expect(new URL((await opening).url()).origin).toBe(embedding.serviceUrl);
   });
 
+  test('has what a sandboxed frame must be allowed: it shows the order, and opens the portal', async () => {
+    await using embedding = await startEmbedding();
+    const order = embedding.findOrder('collecting_sample.walk_in_test.appointment_scheduled');
+    const [, sandbox = ''] = /^- In a sandboxed frame: `([^`]*)`/m.exec(document) ?? [];
+    await using visit = await openVisit({ browser, embedding }, launchPage(embedding, order, { sandbox }));
+
+    await visit.page.getByText('Appointment scheduled').waitFor();
+    const opening = visit.nextPortal();
+    await visit.page.getByRole('button', { name: 'Open patient portal' }).click();
+
+    expect(new URL((await opening).url()).origin).toBe(embedding.serviceUrl);
+  });
+
   test('has the policy under which the widget was tried, word by word', async () => {
     await using embedding = await startEmbedding();
     const order = embedding.findOrder('collecting_sample.walk_in_test.appointment_scheduled');

@@ -36,6 +36,8 @@ export interface HostPage {
   readonly trustedTypes?: string;
   /** `form-action` of the page; it has none when left out. */
   readonly postsTo?: string;
+  /** What the page may do as a sandboxed frame; it is none when left out. */
+  readonly sandbox?: string;
   /** `Referrer-Policy` of the page; the browser's own when left out. */
   readonly referrerPolicy?: string;
   /** Launches without a click. */
@@ -126,7 +128,7 @@ async function sendPage(response: ServerResponse, page: HostPage, asked: Asked):
 }
 
 function policyOf(policy: 'gateway' | 'self', gatewayUrl: string, page: HostPage): string {
-  const { connects, postsTo, scripts, trustedTypes = 'portal-widget' } = page;
+  const { connects, postsTo, sandbox, scripts, trustedTypes = 'portal-widget' } = page;
   const gateway = `${gatewayUrl} ${gatewayUrl.replace('http', 'ws')}`;
   const self = policy === 'self' ? '' : "'self' ";
   return [
@@ -136,6 +138,7 @@ function policyOf(policy: 'gateway' | 'self', gatewayUrl: string, page: HostPage
     ...(postsTo === undefined ? [] : [`form-action ${postsTo}`]),
     "require-trusted-types-for 'script'",
     `trusted-types ${trustedTypes}`,
+    ...(sandbox === undefined ? [] : [`sandbox ${sandbox}`]),
   ].join('; ');
 }
 
