@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { OrderGateway, openPage } from '../support/order-gateway.ts';
+import { ORDER_ID } from '../support/orders.ts';
 
 const NOON = Date.UTC(2026, 2, 2, 12);
 const HOUR_MS = 3_600_000;
@@ -157,6 +158,16 @@ describe('an order that is read over HTTP', () => {
       'polling',
       true,
     ]);
+  });
+
+  test('is read as soon as one socket has opened and carried nothing for 20 s, as behind some proxies', async () => {
+    const gateway = new OrderGateway();
+    gateway.answersSockets = false;
+    const { feed } = openPage(gateway).follow();
+
+    await pass(21_000);
+
+    expect([feed.connection(), feed.order()?.id, gateway.sockets.length]).toEqual(['polling', ORDER_ID, 1]);
   });
 
   test('is never called checked before the first answer', async () => {

@@ -22,6 +22,8 @@ export class OrderGateway implements SocketServer {
   refusal: string | null = null;
   opens = true;
   answersPings = true;
+  /** Sockets carry messages; a proxy on the way may open them and carry none. */
+  answersSockets = true;
   /** The network is there for HTTP. */
   isReachable = true;
   operationsPerSocket = 50;
@@ -32,6 +34,7 @@ export class OrderGateway implements SocketServer {
   }
 
   received(socket: FakeSocket, { type, id, payload }: Readonly<Record<string, unknown>>): void {
+    if (!this.answersSockets) return;
     if (type === 'connection_init') socket.say({ type: 'connection_ack' });
     if (type === 'ping' && this.answersPings) socket.say({ type: 'pong' });
     if (type === 'complete') this.subscriptions = this.subscriptions.filter((each) => each.id !== id);

@@ -3,7 +3,7 @@ import { type Fields, readFields } from '../gateway/fields.ts';
 import { isRefusal } from '../gateway/gateway-error.ts';
 import type { TokenCache } from '../gateway/token.ts';
 import type { ConnectionState } from './order-listener.ts';
-import { createOperationSocket } from './socket.ts';
+import { createOperationSocket, UNANSWERED } from './socket.ts';
 
 /** One subscription that lives as long as its owner, over as many sockets as necessary. */
 export interface LiveSubscription {
@@ -24,7 +24,7 @@ const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 30_000;
 /** A socket that lived this long starts a new count: one that falls at once is a failed opening too. */
 const STEADY_MS = 5000;
-/** After so many failures in a row the order is read over HTTP. */
+/** After so many failures in a row, or one without an answer, the order is read over HTTP. */
 export const FAILURES_UNTIL_POLLING = 3;
 /** Close codes for an expired or refused token: the gateway's and the protocol's. */
 const FORBIDDEN = 4403;
@@ -185,7 +185,8 @@ export class LiveSocket {
     // Without a running operation the client has closed it.
     const isFailure = [...this.#subscriptions.values()].some(Boolean);
     if (wasSteady) this.#failures = this.#refusals = 0;
-    else if (isFailure) this.#failures += 1;
+    // A wait for an answer is long enough once.
+    else if (isFailure) this.#failures += code === UNANSWERED ? FAILURES_UNTIL_POLLING : 1;
     if (isRefused) {
       this.#tokens.reject(this.#token);
       this.#refusals += 1;

@@ -29,6 +29,8 @@ const PING_EVERY_MS = 15_000;
 const PONG_LIMIT_MS = 10_000;
 /** Shorter, because somebody is looking. */
 const PROBE_LIMIT_MS = 4000;
+/** In place of a close code: the socket was closed because no answer came in time. */
+export const UNANSWERED = 1;
 /** The code of graphql-ws for a socket that it was made to terminate. */
 const TERMINATED = 4499;
 
@@ -55,7 +57,7 @@ export function createOperationSocket(url: string, listener: SocketListener): Op
     if (at >= deadlineAt) return;
     clearTimeout(deadline);
     deadlineAt = at;
-    deadline = setTimeout(drop, limitMs);
+    deadline = setTimeout(drop, limitMs, UNANSWERED);
   }
 
   function stopExpecting(): void {

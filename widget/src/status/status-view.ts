@@ -86,10 +86,8 @@ function drawStep({ stage, state }: Step, view: StatusView, order: PortalOrder):
     label === stageName
       ? drawWords('name label', label)
       : html`${drawWords('name', stageName)}${drawWords('detail label', label)}`;
-  return html`
-    <li class="step current ${look}" part="step current ${look}" aria-current="step">
-      ${drawRow(drawMark(look), html`${words}${drawDetails(view, order)}`)}
-    </li>`;
+  const row = drawRow(drawMark(look), html`${words}${drawDetails(view, order)}`);
+  return html`<li class="step current ${look}" part="step current ${look}" aria-current="step">${row}</li>`;
 }
 
 /** What is said of the status besides its name. */
@@ -110,9 +108,7 @@ function drawWords(names: string, words: unknown): Drawing {
 function drawFreshness(view: StatusView, order: PortalOrder): Drawing {
   const { connection, language } = view;
   const began = drawTime(order.events.at(-1)?.createdAt, language);
-  return html`<p class="freshness ${connection}" part="freshness ${connection}"
-    >${began}${drawConnection(view)}</p
-  >`;
+  return html`<p class="freshness ${connection}" part="freshness ${connection}">${began}${drawConnection(view)}</p>`;
 }
 
 function drawConnection({ connection, isBack, confirmedAt, language, texts }: StatusView): Drawing {
