@@ -217,8 +217,7 @@ async function connect(
   session: Session,
   params: Params | undefined,
 ): Promise<boolean> {
-  const authorization = takeAuthorization(params);
-  const caller = await tryAuthenticate(authenticate, { authorization, origin: session.origin });
+  const caller = await tryAuthenticate(authenticate, session, takeAuthorization(params));
   if (caller === null || !takeSeat(session, () => rateLimits.connect(caller))) return false;
   session.watched.end = endOf(caller);
   session.caller = caller;
@@ -237,14 +236,11 @@ function takeAuthorization(params: Params = {}): unknown {
   return authorization;
 }
 
-interface Presented {
-  readonly authorization: unknown;
-  readonly origin: string | null;
-}
-
+/** @returns null for a credential that is refused: the socket closes with the message of the refusal, which is short enough */
 async function tryAuthenticate(
   authenticate: Authenticate,
-  { authorization, origin }: Presented,
+  { socket, origin }: Session,
+  authorization: unknown,
 ): Promise<Caller | null> {
   try {
     return await authenticate({
@@ -252,8 +248,9 @@ async function tryAuthenticate(
       origin,
     });
   } catch (error) {
-    if (error instanceof GatewayError) return null;
-    throw error;
+    if (!(error instanceof GatewayError)) throw error;
+    socket.close(CloseCode.Forbidden, error.message);
+    return null;
   }
 }
 

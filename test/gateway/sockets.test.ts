@@ -54,6 +54,17 @@ test.each([
   await client.dispose();
 });
 
+test.each([
+  ['no credential', gatewayKey, 'token', 'Send "Authorization: Bearer'],
+  ['a wrong key', 'wrong', 'authorization', 'The bearer token is no gateway key and no viewer token.'],
+  ['a token that is not valid', 'a.b.c', 'authorization', 'The viewer token is not valid or has expired.'],
+])('a socket with %s closes with 4403 and says why, as over HTTP', async (_what, token, header, reason) => {
+  await using lab = await startLab();
+  const { client } = openSocket(lab, token, header);
+  const closed = await new Promise((resolve) => client.on('closed', resolve));
+  expect(closed).toMatchObject({ code: 4403, reason: expect.stringContaining(reason) });
+});
+
 test('a socket closes with 4403 when its token ends, and not before', async () => {
   await using lab = await startLab();
   const token = await lab.tokenFor(lab.sandbox.users()[0]?.userId ?? '', { ttlSeconds: 1 });
