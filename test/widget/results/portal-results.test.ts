@@ -151,7 +151,8 @@ describe('the results of an order', () => {
     const element = mountResults(gateway);
     await untilPhase(element, 'ready');
 
-    expect(find(element, '.value').innerText).toBe(text);
+    const value = find(element, '.value');
+    expect([value.textContent, getComputedStyle(value).whiteSpace]).toEqual([text, 'pre-line']);
   });
 
   test('have nothing but their dates on paper', async () => {
