@@ -23,7 +23,8 @@ const problems = {
   service:
     'The service does not give its lists of users and orders: it is away, or SERVICE_API_KEY or SERVICE_ORDERS_PATH is wrong.',
   stopping: 'The gateway is stopping.',
-  broker: 'Events are not consumed: the broker does not answer, or the event log cannot be written.',
+  broker:
+    'Events are not consumed: the broker does not answer or refuses the credentials, or the event log cannot be written.',
   auditTrail: 'The audit trail cannot be written: accesses wait in memory.',
 } as const;
 
