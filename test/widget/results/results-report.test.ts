@@ -64,6 +64,22 @@ describe('the report', () => {
     expect(opened).toEqual([]);
   });
 
+  test('that the sign-in no longer allows says so, and does not ask for another try alone', async () => {
+    using gateway = new FakeGateway();
+    gateway.order = complete();
+    const element = mountResults(gateway);
+    await untilPhase(element, 'ready');
+    gateway.refusedTokens.add('token');
+
+    find(element, 'button.download').click();
+    await vi.waitFor(() => expect(element.lastError?.code).toBe('UNAUTHENTICATED'));
+    await element.updateComplete;
+
+    expect(find(element, '.report .note').textContent).toBe(
+      'Your sign-in has ended, or may not show this. Sign in again, then try again.',
+    );
+  });
+
   test('of one person is not downloaded after a change to another person', async () => {
     using gateway = new FakeGateway();
     const opened = watchLinks();

@@ -134,8 +134,15 @@ export class PortalResults extends OrderElement {
     return html`
       <div class="report" part="report">
         <button class="retry download" part="download" type="button" aria-disabled=${isOpening ? 'true' : nothing} @click=${() => this.#openReport()}>${texts.document}</button>
-        ${report ? html`<p class="note" part="note">${texts[report]}</p>` : nothing}
+        ${report ? html`<p class="note" part="note">${this.#readReport(report)}</p>` : nothing}
       </div>`;
+  }
+
+  /** Another try helps nobody whose sign-in has ended. */
+  #readReport(report: ReportState): string {
+    const { errors, results } = this.texts;
+    const isSignedOut = report === 'documentFailed' && this.lastError?.code === 'UNAUTHENTICATED';
+    return (isSignedOut && errors.UNAUTHENTICATED) || { ...english, ...results }[report];
   }
 
   /** Said only while the results on screen may be older than the laboratory's. */
@@ -167,7 +174,7 @@ export class PortalResults extends OrderElement {
 
   #setReport(state: ReportState | null): void {
     this.#report = state;
-    if (state) announce(this, { ...english, ...this.texts.results }[state], this.language);
+    if (state) announce(this, this.#readReport(state), this.language);
     this.requestUpdate();
   }
 
