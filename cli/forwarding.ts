@@ -65,7 +65,7 @@ export function explain(session: Session<null>, error: unknown, path?: string): 
   const { report } = session;
   const { code, message } = error;
   if (code === 'NETWORK_FAILED') {
-    report(`The gateway does not answer at ${readEndpoint(session)}: see LABGRAPH_URL or --url.`);
+    report(`The gateway does not answer at ${readEndpoint(session)}. Check LABGRAPH_URL or --url.`);
     return false;
   }
   const advice =

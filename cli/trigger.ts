@@ -70,7 +70,7 @@ function addressOf({ settings, options }: Session<null>): string {
 }
 
 function explainSilence(session: Session<null>): string {
-  return `The sandbox does not answer at ${new URL(addressOf(session)).href}: see LABGRAPH_SANDBOX_URL or --sandbox.`;
+  return `The sandbox does not answer at ${new URL(addressOf(session)).href}. Check LABGRAPH_SANDBOX_URL or --sandbox.`;
 }
 
 function explainStatus(status: number): string {

@@ -134,7 +134,7 @@ export function codeOf(error: unknown): ErrorCode {
   return error instanceof GatewayError ? error.code : 'INTERNAL';
 }
 
-/** Whether the certificate of a server was refused: then nothing was sent to it. */
+/** Whether a server's certificate was refused. Then nothing was sent to that server. */
 export function isCertificateFault(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const { code = '' }: NodeJS.ErrnoException = error;

@@ -1,7 +1,7 @@
 const timeoutMs = 10_000;
 const maxBytes = 1024 * 1024;
 
-/** @returns null when there is no answer within 10 s; `onFault` gets the reason */
+/** @returns null without an answer within 10 s; `onFault` gets the reason */
 export async function request(
   url: string,
   init: RequestInit = {},

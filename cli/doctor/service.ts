@@ -30,7 +30,8 @@ export async function checkService(config: Config): Promise<readonly Finding[]> 
 function judgeService(response: Response | null, reason: unknown): Finding {
   const check = 'service';
   if (isCertificateFault(reason)) {
-    const fix = 'Renew it, or name the file of its authority in NODE_EXTRA_CA_CERTS, for the gateway too.';
+    const fix =
+      'Renew it, or name the file of its authority in NODE_EXTRA_CA_CERTS, here and for the gateway.';
     return fault(check, 'Its certificate is not accepted.', fix);
   }
   if (response === null)

@@ -90,7 +90,7 @@ export function toLabgraphError(
   return new LabgraphError(code, { ...options, errors });
 }
 
-/** Of errors after which the same operation may succeed later. After any other code it is not tried again. */
+/** The codes of errors after which the same operation may succeed later. After any other code it is not repeated. */
 export const transientCodes: readonly LabgraphErrorCode[] = [
   'NETWORK_FAILED',
   'TOKEN_UNAVAILABLE',

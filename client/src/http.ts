@@ -84,7 +84,7 @@ export function failNetwork(cause: unknown): never {
   throw new LabgraphError('NETWORK_FAILED', { cause });
 }
 
-/** A token or an answer may take long; a caller that waits can abort. */
+/** Settles as the promise does, or throws the reason of the signal, because a token or an answer may take long. */
 export async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   signal?.throwIfAborted();
   let leave = () => {};

@@ -4,7 +4,7 @@ import type { Caller, UserCaller } from './rights.ts';
 import { clockSkewSeconds, maxTtlSeconds } from './viewer-tokens.ts';
 
 const prefix = 'revoked ';
-/** How often expired tokens are looked for, and the revocations of other gateways are read, in milliseconds. */
+/** How often expired tokens are ended and the revocations of other gateways are read, in milliseconds. */
 const readEveryMs = 500;
 /** After this time a revocation has no effect: every token that was made before it has expired. */
 const lifetimeMs = (maxTtlSeconds + clockSkewSeconds) * 1000;
@@ -107,7 +107,7 @@ export class ActiveCredentials {
     }
   }
 
-  /** Ends tokens that have expired. Their own timers do not count the time in which the machine slept. */
+  /** Ends tokens that have expired. A token's own timer does not count the time in which the machine slept. */
   endExpired(): void {
     const now = Date.now();
     for (const [key, token] of this.#active) {

@@ -192,7 +192,7 @@ class Seen {
   start = 0;
   last = 0;
 
-  /** Events were pruned up to this position, perhaps while the log was read. */
+  /** Begins after the pruned events. They may have been pruned while the log was read. */
   beginAfter(position: number): void {
     this.start = position;
     this.last = position;

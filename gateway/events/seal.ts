@@ -87,7 +87,7 @@ export class Seal {
     return this.tryOpen(sealed, row)?.toString('utf8') ?? null;
   }
 
-  /** Whether a stored text is as `closeText` would store it now: sealed with the first key, or in clear without keys. */
+  /** Whether a stored text needs no new seal: it is sealed with the first key, or there are no keys. */
   isNewest(stored: string, row: string): boolean {
     const [key] = this.#keys;
     if (key === undefined || !stored.startsWith(sealedTextMark)) return key === undefined;

@@ -29,8 +29,8 @@ export class SealedMarks {
   }
 
   /**
-   * Writes the texts that the first key did not seal anew. No others: another gateway may drop one between its read and its
-   * write.
+   * Seals the texts again that are not sealed with the first key. It writes no others, because another gateway may drop a text
+   * between the read and the write.
    * @throws GatewayError EVENT_LOG_UNAVAILABLE
    */
   async sealAnew(): Promise<void> {

@@ -20,7 +20,7 @@ interface Wanted<Args> {
   readonly context: GraphContext;
 }
 
-/** How a field is read before its object is there. It is stored in the field's extensions. */
+/** The function that reads a field before its object is there. It is stored in the field's extensions. */
 class ById {
   readonly start: (wanted: Wanted<never>) => Promise<unknown>;
 
@@ -30,8 +30,8 @@ class ById {
 }
 
 /**
- * The resolver of a field that needs nothing of its object but the service's id. So its read can begin while the object itself
- * is read (`startFields`). Equal fields of one operation are read once.
+ * The resolver of a field that needs only the service's id of its object. So the field can be read at the same time as the
+ * object (`startFields`). Equal fields of one operation are read once.
  */
 export function fieldById<Args, Result>(
   read: (id: string, args: Args, context: GraphContext) => Promise<Result>,
@@ -51,9 +51,9 @@ export function fieldById<Args, Result>(
 }
 
 /**
- * Starts to read the selected fields of an object that need only its id. Called as the object's own read starts: a page then
- * waits for the slowest read, and not for one after the other. The fields' resolvers get what is read here; if the object is
- * not there, nobody gets it.
+ * Starts to read the selected fields of an object that need only its id. Call it when the object's own read starts: a page
+ * then waits for the slowest read, and not for one read after the other. The resolvers of the fields get these reads; if the
+ * object is not there, nobody does.
  */
 export function startFields(typeName: string, id: string, context: GraphContext, info: FieldInfo): void {
   const type = info.schema.getType(typeName);
@@ -76,11 +76,11 @@ function startField(type: GraphQLObjectType, node: FieldNode, { id, context, inf
     // The resolver reports failures, if it is called.
     byId.start({ id, args: args as never, context }).catch(() => undefined);
   } catch {
-    // Arguments that do not fit: the executor reports them.
+    // The arguments do not fit. The executor reports that.
   }
 }
 
-/** @param visited fragments that may spread each other many times over are walked once */
+/** @param visited the fragments that were walked: each is walked once, however often it is spread */
 function* selectedFields(
   selectionSet: SelectionSetNode | undefined,
   type: GraphQLObjectType,

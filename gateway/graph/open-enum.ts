@@ -13,7 +13,7 @@ export interface OpenEnum<Value extends string> {
   readonly ref: ReturnType<
     typeof builder.enumType<string, Readonly<Record<Value, { readonly description: string }>>>
   >;
-  /** The known value of a text of the service, or null. Case does not count; blanks and hyphens are underscores. */
+  /** The known value of a text of the service, or null. Case does not matter; blanks and hyphens count as underscores. */
   readonly known: (raw: string | null) => Value | null;
   /** The same for the answer to an operation: a text that the enum does not know is reported. */
   readonly show: (raw: string | null, context: GraphContext, info: GraphQLResolveInfo) => Value | null;

@@ -46,7 +46,7 @@ const timeouts = {
   shouldUpgradeCallback: ({ headers }: IncomingMessage) => headers.upgrade?.toLowerCase() === 'websocket',
 } as const;
 
-/** Node's own timeout of an idle connection restarts with each byte, so empty lines extend it, for this much longer. */
+/** Node restarts the timeout of an idle connection with each byte, so empty lines extend it, but by no more than this. */
 const extraIdleMs = 6000;
 /** Time in which a client may read the rest of an answer after its connection was closed. */
 const lingerMs = 7000;
@@ -89,8 +89,8 @@ function limitRest(request: IncomingMessage): void {
 }
 
 /**
- * Says with an answer to a long body that is not read that the connection ends. Otherwise the client would send its next
- * request over it. It may read the answer meanwhile.
+ * Adds `connection: close` to an answer that leaves a long body unread. Otherwise the client would send its next request over
+ * a connection that is about to be reset. The connection stays until the client has had time to read the answer.
  */
 function endAfterRefusal(request: IncomingMessage, response: ServerResponse): void {
   const { socket, headers } = request;

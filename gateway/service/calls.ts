@@ -76,7 +76,7 @@ export interface Page<Row> {
   readonly nextCursor: string | null;
   /** The place of the first row in the whole list, if the answer has it. */
   readonly from: number | null;
-  /** When each row was created, null where that cannot be read: for lists that are read by time, also of rows that are null. */
+  /** When each row was created, null where that cannot be read. Lists read by time have it, also for rows that are null. */
   readonly times?: readonly (Date | null)[];
   /** Whether it was read before this operation began. It may be shown, but no decision may depend on it. */
   readonly isEarlier?: boolean;

@@ -23,7 +23,7 @@ export interface UpstreamOptions {
   readonly apiKeyHeader: string;
   /** The whole call, retries included; at most 15,000 (the service's own limit). */
   readonly deadlineMs?: number;
-  /** One attempt of a read; the last one that fits gets the rest of the deadline. */
+  /** One attempt of a read. The last attempt that fits gets the rest of the deadline. */
   readonly attemptMs?: number;
   readonly retryDelayMs?: number;
   readonly maxBodyBytes?: number;
@@ -66,8 +66,8 @@ const defaults = {
 };
 
 /**
- * How long an idle connection stays open where the service does not say it. Load balancers close them after 60 s; with
- * undici's 4 s a page view at a quiet time waits for a new connection, which is two or three round trips.
+ * How long an idle connection stays open where the service sets no time. Load balancers close one after 60 s. With undici's
+ * 4 s, a page view at a quiet time would wait two or three round trips for a new connection.
  */
 const idleMs = 50_000;
 
@@ -113,7 +113,7 @@ export class Upstream {
   }
 
   /**
-   * What the reader makes of the service's answer to a call that changes nothing, or `undefined` for 404. Equal reads of one
+   * What the reader makes of the service's answer to a call that changes nothing, or `undefined` for 404 and 204. Equal reads of one
    * `rights` key and one reader share one call, unless the answer is single-use. Transient faults are retried
    * until the deadline. While events are not received, no answer that depends on them is stored or taken from the cache.
    * @throws GatewayError UPSTREAM_UNREADABLE, or the reader's own
@@ -301,7 +301,7 @@ export class Upstream {
     const deadline = startedAt + deadlineMs;
     const timeLeft = () => {
       const leftMs = Math.max(1, Math.ceil(deadline - performance.now()));
-      // Without this, a service that needs longer than one attempt would never be waited for to the deadline.
+      // The last attempt: otherwise no answer that takes longer than `attemptMs` would ever arrive.
       return leftMs < 2 * attemptMs ? leftMs : attemptMs;
     };
     for (let attempts = 1; ; attempts += 1) {

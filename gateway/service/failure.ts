@@ -31,7 +31,7 @@ export interface Answer {
 
 /** The body of an answer, parsed and as text. */
 export interface Fetched {
-  /** Undefined where there is no such thing. */
+  /** Undefined if the service has no such thing. */
   readonly json: unknown;
   /** What `json` was parsed from; null where it is something else. */
   readonly text: string | null;
@@ -41,7 +41,7 @@ export interface Fetched {
  * The JSON of a successful answer (null for an empty one), or `undefined` for 404, and for 204 to a GET. A 404 is an answer
  * and not a fault, so equal reads share it. A refusal with one of the call's `readsRefusals` becomes a Refusal, if its body is an object.
  * @throws GatewayError for any other status, and UPSTREAM_UNREADABLE for 202 (accepted is not done), for a body that is not
- *   JSON, and for that of an error
+ *   JSON, and for the body of an error
  */
 export function readAnswer(
   answer: Answer,
@@ -62,7 +62,7 @@ export function readAnswer(
   if (answer.body === '') return { json: null, text: null };
   const json = parseBody(answer);
   if (!isErrorBody(json)) return { json, text: answer.body };
-  const message = 'The service answered with the body of an error, and the status of a success.';
+  const message = 'The service answered with the status of a success and the body of an error.';
   throw new GatewayError('UPSTREAM_UNREADABLE', message, { status: answer.status });
 }
 

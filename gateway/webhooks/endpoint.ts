@@ -21,8 +21,8 @@ const retryAfterSeconds = 5;
 
 export interface WebhookEndpointOptions {
   /**
-   * The active secrets; another list when they have changed. Asked for those of `now` before a message is refused: another
-   * gateway may have been given a new one.
+   * The active secrets; another list when they have changed. Before a message is refused they are read again (`now`), because
+   * another gateway may have stored a new one.
    * @throws GatewayError EVENT_LOG_UNAVAILABLE
    */
   readonly secrets: (asOf: 'now' | 'lately') => Promise<readonly string[]>;

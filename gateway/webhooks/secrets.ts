@@ -6,7 +6,7 @@ import { GatewayError } from '../errors.ts';
 export interface SecretStore {
   /** All texts by their names; null for one that no key decrypts. */
   readonly readAll: () => Promise<ReadonlyMap<string, string | null>>;
-  /** Seals anew what the first key did not seal, so that another key can be removed. */
+  /** Seals the texts again that another key than the first has sealed, so that this key can be removed. */
   readonly sealAnew: () => Promise<void>;
   readonly write: (name: string, text: string) => Promise<void>;
   readonly drop: (name: string) => Promise<void>;
@@ -31,7 +31,7 @@ const givingMs = 10 * 60_000;
 const minKeyBytes = 16;
 /** Each secret costs an HMAC for each forged message. */
 const maxSecrets = 100;
-/** A secret that another gateway has ended is accepted for this much longer at most. */
+/** A secret that another gateway has ended is accepted for at most this much longer. */
 const maxAgeMs = 3_600_000;
 
 /**
@@ -62,8 +62,8 @@ export class WebhookSecrets {
   }
 
   /**
-   * The secrets that are accepted; another list when they have changed. `now`: also those that another gateway has stored
-   * before this call.
+   * The secrets that are accepted; another list when they have changed. With `now` they include all that another gateway has
+   * stored before this call.
    * @throws GatewayError EVENT_LOG_UNAVAILABLE
    */
   async read(asOf: 'now' | 'lately'): Promise<readonly string[]> {
@@ -77,7 +77,7 @@ export class WebhookSecrets {
     this.#choose();
   }
 
-  /** Calls in the meantime share one read that begins after them. */
+  /** Calls during a read share the next one, which begins after them. */
   #refresh(): Promise<void> {
     this.#nextReading ??= this.#reading.then(() => {
       this.#nextReading = null;

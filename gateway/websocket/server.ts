@@ -225,7 +225,7 @@ async function connect(
   return true;
 }
 
-/** Named as a header is: with capitals or without. Removed, because a secret is not held for the socket's life. */
+/** The credential, named `authorization` in any case of letters. It is removed, so that the socket does not hold a secret. */
 function takeAuthorization(params: Params = {}): unknown {
   let authorization: unknown;
   for (const name of Object.keys(params)) {
@@ -236,7 +236,7 @@ function takeAuthorization(params: Params = {}): unknown {
   return authorization;
 }
 
-/** @returns null for a credential that is refused: the socket closes with the message of the refusal, which is short enough */
+/** @returns null for a refused credential, after closing the socket. The reason is the message, which is always short enough */
 async function tryAuthenticate(
   authenticate: Authenticate,
   { socket, origin }: Session,

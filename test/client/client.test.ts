@@ -226,7 +226,7 @@ describe('the caches of others', () => {
   });
 });
 
-test('a query that is left while its answer arrives throws the reason of its signal', async () => {
+test('a query that is aborted while its answer arrives throws the reason of its signal', async () => {
   const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
   const server = createServer((_request, response) => {
     response.writeHead(200, { 'content-type': 'application/json' }).write('{"data":');

@@ -29,7 +29,7 @@ export class Follower {
     this.#updates = client.follow<OrderChange>(document, { orderId }, { transport, onRetry });
   }
 
-  /** Another one, over the same socket. */
+  /** Another follower over the same socket. */
   beside(orderId: string): Follower {
     return new Follower(this.#client, orderId, 'websocket');
   }

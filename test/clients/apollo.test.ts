@@ -85,7 +85,7 @@ test('PersistedQueryLink gets an answer: it sends the text when the gateway does
   expect(data).toMatchObject({ viewer: { kind: 'TEAM' } });
 });
 
-test('BatchHttpLink is refused with 400: one operation says why, of several it says only that one result came', async () => {
+test('BatchHttpLink is refused with 400; for several operations it reports only that one result came', async () => {
   const client = createApollo(
     new BatchHttpLink({ uri: bench.url, fetch: bench.fetch, headers: bearer(gatewayKey) }),
   );

@@ -56,7 +56,7 @@ test('every example is accepted by TypeScript with the options of the document',
   expect(stdout).toBe('');
 });
 
-test('those who need a token at the same time share one request for it, and a rejected one is replaced', async () => {
+test('callers that need a token at the same time share one request for it, and a rejected token is replaced', async () => {
   const tokens = ['token 1', 'token 2', 'token 3'];
   vi.stubGlobal('fetch', async () => Response.json({ token: tokens.shift() }));
   onTestFinished(() => void vi.unstubAllGlobals());

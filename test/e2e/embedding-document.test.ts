@@ -45,7 +45,7 @@ describe('the document about embedding', () => {
     expect(new URL((await opening).url()).origin).toBe(embedding.serviceUrl);
   });
 
-  test('has what a sandboxed frame must be allowed: it shows the order, and opens the portal', async () => {
+  test('lists the permissions with which a sandboxed frame shows the order and opens the portal', async () => {
     await using embedding = await startEmbedding();
     const order = embedding.findOrder('collecting_sample.walk_in_test.appointment_scheduled');
     const [, sandbox = ''] = /^- In a sandboxed frame: `([^`]*)`/m.exec(document) ?? [];

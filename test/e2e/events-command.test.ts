@@ -203,7 +203,7 @@ test('verify finds a sound log sound, and says what is in it', async () => {
   expect(unfit.said).toContain('missing from index dead_letters');
 });
 
-test('verify finds a log sound whose oldest events are pruned while it reads', async () => {
+test('verify finds no fault in a log whose oldest events are pruned while it reads', async () => {
   using folder = makeFolder();
   const openStore = (access: 'exclusive' | 'shared') =>
     openEventStore(

@@ -103,7 +103,7 @@ test('SIGHUP reads new keys from files, SIGTERM drains, and the operator’s add
   expect(await end).toBe(0);
 });
 
-test('a SIGHUP that comes while the gateway still starts counts as soon as it has started', async () => {
+test('a SIGHUP during the start takes effect as soon as the gateway has started', async () => {
   using folder = makeFolder();
   const [before, after] = [makeKey(), makeKey()];
   writeFileSync(folder.file('keys'), before);

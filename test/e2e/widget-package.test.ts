@@ -121,7 +121,7 @@ describe('the installed package', () => {
     },
   );
 
-  test('registers nothing on a server that has a DOM out of a library, as unit tests of a page have', async () => {
+  test('registers nothing on a server with the DOM of a library, as in unit tests of a page', async () => {
     const registered = await runThere(`
       const registered = [];
       globalThis.HTMLElement = class {};

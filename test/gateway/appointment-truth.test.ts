@@ -303,7 +303,7 @@ test('an appointment at a center is cancelled after its order, which stays at it
   });
 });
 
-test('an appointment that the service cannot show, as in the specification, is moved where its order says that it is there', async () => {
+test('an appointment that the service cannot show is rescheduled if the status of its order says that there is one', async () => {
   await using lab = await startLab();
   const orderId = await readyOrder(lab);
   const [first, second] = await keysOf(lab, atCenter);

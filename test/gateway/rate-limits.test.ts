@@ -91,7 +91,7 @@ const team: Caller = { kind: 'TEAM' };
 const limits = { pointsPerMinute: 10, connections: 2, operationsPerSocket: 2, runShared: null };
 
 describe('over Redis', () => {
-  test('several gateways with the documented rights count together, and alone while it is away', async () => {
+  test('several gateways with the documented rights count together, and each alone while Redis is away', async () => {
     await using redis = await startWithUser();
     const url = redis.newUrl();
     const withUser = url.replace('redis://', 'redis://labgraph:secret@');

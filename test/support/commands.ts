@@ -70,7 +70,7 @@ async function runToEnd(child: ReturnType<typeof start>): Promise<CommandResult>
   return { code, text, lines: () => readLines(text), said };
 }
 
-/** What a program does that is called with these arguments, within this process. */
+/** Runs a program with these arguments in this process. */
 export async function callProgram<Store>(
   program: Program<Store>,
   env: Environment,

@@ -15,8 +15,8 @@ const ELEMENTS: readonly (readonly [string, CustomElementConstructor])[] = [
 ];
 
 /**
- * Registers the elements once per page; where there is no DOM it does nothing, and on a server not even with a DOM out of
- * a library (jsdom), because Lit is not there. The first copy on a page wins, another one warns and stays silent.
+ * Registers the elements once per page. On a server it does nothing, even with the DOM of a library such as jsdom, because
+ * Lit is not there. The first copy on a page wins; another copy only warns.
  */
 function define(): void {
   if (isServer || typeof customElements === 'undefined') return;

@@ -6,7 +6,7 @@ import type { Attempt, Transport } from './transport.ts';
 
 /** The gateway's limit for a viewer (MAX_SOCKET_OPERATIONS). Further ones get another socket. */
 const operationsPerSocket = 50;
-/** The gateway's limit for a message, less what is around the operation. It closes the socket of a longer one. */
+/** The gateway closes the socket of a message of more than 100,000 bytes. The rest is for what is around the operation. */
 const maxOperationBytes = 99_900;
 const openingLimitMs = 20_000;
 const pingEveryMs = 15_000;
@@ -19,7 +19,7 @@ export interface WebSocketEndpoint extends Endpoint {
 
 /**
  * Follows subscriptions over sockets (`graphql-transport-ws`), at most 50 over each. A socket is open while it has any.
- * @param alone for an operation that is too long for a message, so that its refusal ends no other one
+ * @param alone the transport for an operation that is too long for a message, so that its refusal ends no other operation
  */
 export function createWebSocketTransport(endpoint: WebSocketEndpoint, alone: Transport): Transport {
   const sockets = new Set<Socket>();

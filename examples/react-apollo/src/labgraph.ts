@@ -14,7 +14,7 @@ let requested: Promise<string> | null = null;
 async function getToken(reason: TokenReason = 'initial'): Promise<string> {
   if (reason === 'rejected') token = '';
   if (token !== '') return token;
-  // Those who need one at the same time share the request for it.
+  // Callers at the same time share one request.
   requested ??= requestToken().finally(() => {
     requested = null;
   });

@@ -88,7 +88,8 @@ export async function changeAppointment(
   const order = await getOrder(service, change.orderId);
   if (order === null) return notFound('order');
   const before = await getAppointment(service, order, change.kind);
-  if (before === null && change.needsAppointment && !saysThatItHasOne(order)) return notFound('appointment');
+  if (before === null && change.needsAppointment && !isAppointmentExpected(order))
+    return notFound('appointment');
   const attempt = { change, order, before };
   let answered: Appointment | null;
   try {
@@ -105,8 +106,8 @@ export async function changeAppointment(
     : accept(order, answered);
 }
 
-/** The specification moves an appointment and shows no path to read it: then only the order's status says that there is one. */
-function saysThatItHasOne({ status }: Order): boolean {
+/** The specification has no path to read an appointment. Without one, only the order's status says that there is one. */
+function isAppointmentExpected({ status }: Order): boolean {
   const { step } = readOrderStatus(status);
   return step === 'APPOINTMENT_SCHEDULED' || step === 'APPOINTMENT_PENDING';
 }

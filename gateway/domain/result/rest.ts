@@ -130,7 +130,7 @@ const readMetadataOfResults = optional(readMetadata);
 /** The results in the service's answer. @throws Unreadable when it is no object at all */
 export const readOrderResults = record((raw) => {
   const samples = readSamples(raw.sample_information);
-  // A sample may have its number as its key only (public service: `sample_id` is optional).
+  // The key of a sample may be the only place of its number (public service: `sample_id` is optional).
   const sampleOf = (sampleId: string | null) =>
     samples.find(([key, sample]) => (sample.sampleId ?? key) === sampleId)?.[1] ?? null;
   return {

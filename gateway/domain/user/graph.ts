@@ -19,7 +19,7 @@ const usersById: LoaderKind<string, User | null> = {
 
 /**
  * The user with this id as the caller may see it, or null. The selected fields that need only the id are read meanwhile.
- * @param info of the field that shows the user
+ * @param info belongs to the field that returns the user
  */
 export function loadUser(context: GraphContext, id: string, info: FieldInfo): Promise<User | null> {
   const user = context.loaders.of(usersById).load(id);

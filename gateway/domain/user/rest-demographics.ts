@@ -42,7 +42,7 @@ export const readPerson = record((raw) => ({
 
 const readDemographics = record((raw) => ({ ...readPerson(raw), address: readAddress(raw.address) }));
 
-/** Null for a record without a single value: nothing is set. */
+/** Null for a record with no value in it: nothing is set. */
 function readSet(json: unknown): Demographics | null {
   const demographics = readDemographics(json);
   return Object.values(demographics).every((value) => value === null) ? null : demographics;

@@ -34,7 +34,7 @@ export class Durability {
   readonly #options: DurabilityOptions;
   #needed: number;
   #checked: { readonly session: number; readonly at: number; readonly isWeak: boolean };
-  /** The last check. Every write waits for it, or it would be stored before those that began while it was under way. */
+  /** The last check. Every write waits for it; otherwise a later write could overtake those that wait already. */
   #check: Promise<void> = Promise.resolve();
   #isChecking = false;
   readonly #confirm = oncePerTurn(() => this.#waitForReplicas());

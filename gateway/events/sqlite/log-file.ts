@@ -74,7 +74,7 @@ export function isSameFile({ path, device, inode }: FileIdentity): boolean {
   return now?.dev === device && now.ino === inode;
 }
 
-/** The path of the file that a link leads to. SQLite puts the write-ahead log there, and every link shares the lock there. */
+/** The path that a link leads to. SQLite puts the write-ahead log there, and there all links share one lock. */
 function behindLinks(path: string): string {
   return existsSync(path) ? realpathSync(path) : path;
 }
@@ -82,7 +82,7 @@ function behindLinks(path: string): string {
 /** The open file of the log, and the lock that excludes a second gateway. */
 export class LogFile {
   readonly database: DatabaseSync;
-  /** Those of the log and its lock: nothing is acknowledged after one of them was replaced or removed. */
+  /** The files of the log and of its lock. Nothing is acknowledged after one of them was replaced or removed. */
   readonly files: readonly FileIdentity[];
   readonly #path: string;
   readonly #lock: DatabaseSync | null;
@@ -91,7 +91,7 @@ export class LogFile {
     this.database = database;
     const place = behindLinks(path);
     const paths = [path, `${place}-wal`, `${place}-shm`, ...(lock === null ? [] : [`${place}.lock`])];
-    // None in memory, and no write-ahead log where the file system has no shared memory.
+    // A log in memory has no files. Where the file system has no shared memory, there is no write-ahead log.
     this.files = paths.filter((each) => existsSync(each)).map(identify);
     this.#path = path;
     this.#lock = lock;

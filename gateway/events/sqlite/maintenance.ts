@@ -37,8 +37,8 @@ export function pruneStep(
 
 /**
  * The log is cut at one position, after an old event and before the first young one, even if the clock was set back. An event
- * whose time is further in the future than old ones are in the past is neither. If an old one is behind it, it was received
- * under a wrong clock. Otherwise the clock may be wrong now.
+ * further ahead of now than the bound is behind it is neither old nor young. With an old event after it, it came under a wrong
+ * clock and is deleted. Otherwise the clock may be wrong now.
  */
 function endOfStep(
   database: DatabaseSync,

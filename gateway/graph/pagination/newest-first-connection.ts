@@ -9,8 +9,8 @@ import { maxPageSize, type PageRange, type Reading, readPlaces } from './paged-c
 /** A list in numbered pages whose newest rows come first, so that it grows at its head. */
 export interface NewestFirstList<Node> {
   /**
-   * One page with the times of its rows; only of rows no later than `until` (its whole millisecond), if the service can be
-   * asked for that.
+   * One page with the times of its rows. It has only rows no later than `until` (its whole millisecond), if the service can
+   * be asked for that.
    */
   readonly fetch: (range: PageRange & { readonly until: Date | null }) => Promise<Page<Node>>;
   readonly idOf: (node: Node) => string;
@@ -158,7 +158,7 @@ function takeRows<Node>(list: NewestFirstList<Node>, { place, start, reading }: 
   return { edges, count, endAt: at, end: () => toPlace(group, at) };
 }
 
-/** A row, by what is compared: its id (null where the row was left out), its time and its place. */
+/** The parts of a row that are compared: its id (null for a row that was left out), its time and its place. */
 interface ComparedRow<Id = string | null> {
   readonly id: Id;
   readonly time: number | null;
@@ -203,7 +203,7 @@ function hashesOf({ seen, ids }: Group): readonly string[] {
   return [...seen, ...ids.map(hashOf)].slice(-maxSeen);
 }
 
-/** Rows that are left out count too: among many rows of others, the caller's own would not show the order. */
+/** Rows that were left out count too: the caller's own rows may be too few to show the order of the list. */
 function isNewestFirst({ times }: Reading<unknown>): boolean {
   const inOrder = [...times].sort(([a], [b]) => a - b).map(([, time]) => time);
   return inOrder.every((time, index) => time <= (inOrder[index - 1] ?? time));

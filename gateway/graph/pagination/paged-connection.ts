@@ -109,7 +109,7 @@ export interface Reading<Node> {
   readonly totalCount: number | null;
   /** Whether the list continues behind the rows read. */
   readonly hasMorePages: boolean;
-  /** The times (ms) of the rows by their places, as far as `Page.times` has them. */
+  /** The times (ms) of the rows, by place; without those that `Page.times` does not have. */
   readonly times: ReadonlyMap<number, number>;
 }
 
@@ -186,7 +186,7 @@ function countAll(page: Page<unknown> | undefined, plan: ReadPlan): number | nul
   if (page === undefined) return null;
   const isLastPage = page.pages === null ? page.rows.length < plan.size : plan.lastPage >= page.pages;
   if (isLastPage && page.rows.length > 0) return plan.readThrough;
-  // An empty page behind others may only mean that there is no such page.
+  // An empty page other than the first may only mean that there is no such page.
   if (page.total === null) return isLastPage && plan.lastPage === 1 ? 0 : null;
   const agrees = page.pages === null || Math.ceil(page.total / plan.size) === page.pages;
   // Fewer than the rows before: an answer "there is no such page" would say the same.

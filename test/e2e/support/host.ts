@@ -36,7 +36,7 @@ export interface HostPage {
   readonly trustedTypes?: string;
   /** `form-action` of the page; it has none when left out. */
   readonly postsTo?: string;
-  /** What the page may do as a sandboxed frame; it is none when left out. */
+  /** The permissions of the directive `sandbox`; without it the page is not sandboxed. */
   readonly sandbox?: string;
   /** `Referrer-Policy` of the page; the browser's own when left out. */
   readonly referrerPolicy?: string;

@@ -32,11 +32,11 @@ test('a gateway that does not answer is named as the fault, and not the cursor',
 test.each([
   [
     'token revoke --jti x',
-    'The gateway does not answer at http://127.0.0.1:9/graphql: see LABGRAPH_URL or --url.',
+    'The gateway does not answer at http://127.0.0.1:9/graphql. Check LABGRAPH_URL or --url.',
   ],
   [
     'trigger a.b',
-    'The sandbox does not answer at http://127.0.0.1:9/: see LABGRAPH_SANDBOX_URL or --sandbox.',
+    'The sandbox does not answer at http://127.0.0.1:9/. Check LABGRAPH_SANDBOX_URL or --sandbox.',
   ],
 ])('where nothing answers, %s says where it asked', async (command, sentence) => {
   const addresses = { LABGRAPH_URL: 'http://127.0.0.1:9', LABGRAPH_SANDBOX_URL: 'http://127.0.0.1:9' };

@@ -61,7 +61,7 @@ test.each(['it got the notice', 'a notice was lost'])(
   },
 );
 
-test('a log that was replaced by an older copy while no gateway ran knows places of the lost history', async () => {
+test('after an older copy was restored while no gateway ran, a read after a lost place is a gap', async () => {
   await using server = await startRedis();
   const url = server.newUrl();
   const appendOne = async (id: string) => {

@@ -228,7 +228,7 @@ describe('the deadline', () => {
     await first.abandoned;
   });
 
-  test('gives an attempt all the time that is left where no further one would fit', async () => {
+  test('gives an attempt all the remaining time if no other would fit after it', async () => {
     await using open = await openUpstream([silence], { deadlineMs: 500, attemptMs: 200 });
 
     await expect(open.upstream.read(list, rights)).rejects.toMatchObject({ code: 'UPSTREAM_TIMEOUT' });

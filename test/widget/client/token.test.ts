@@ -57,7 +57,7 @@ describe('the token cache', () => {
     expect(reasons).toEqual(['initial']);
   });
 
-  test('uses a token that is over by a wrong clock of this device until the gateway refuses it', async () => {
+  test('uses a token that only a wrong clock of this device calls expired, until the gateway refuses it', async () => {
     const { cache, reasons } = createCache(-7_200_000);
 
     const first = [await cache.get(NEED), await cache.get(NEED)];

@@ -29,7 +29,7 @@ describe('<portal-gateway>', () => {
     ]);
   });
 
-  test('gives them also to an element in a slot inside, as of a component of the page', async () => {
+  test('gives them also to an element in a slot inside it, as in a component of the page', async () => {
     using gateway = new FakeGateway();
     const card = document.body.appendChild(document.createElement('div'));
     const { endpoint } = gateway;

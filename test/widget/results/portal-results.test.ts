@@ -155,7 +155,7 @@ describe('the results of an order', () => {
     expect([value.textContent, getComputedStyle(value).whiteSpace]).toEqual([text, 'pre-line']);
   });
 
-  test('have nothing but their dates on paper', async () => {
+  test('have nothing after their dates on paper', async () => {
     using gateway = new FakeGateway();
     gateway.order = complete();
     const element = mountResults(gateway);
@@ -196,7 +196,7 @@ describe('the results of an order', () => {
     ],
     ['FAILED', 'eaten_by_dog', 'This order has ended without results.'],
     ['COMPLETED', 'completed', 'There are no results yet.'],
-  ] as const)('are not promised where the order ended without them: %s.%s', async (stage, step, words) => {
+  ] as const)('are not promised if the order ended without them: %s.%s', async (stage, step, words) => {
     using gateway = new FakeGateway();
     gateway.order = wireOrder([[stage, step]]);
     gateway.results = null;

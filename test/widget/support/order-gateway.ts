@@ -22,7 +22,7 @@ export class OrderGateway implements SocketServer {
   refusal: string | null = null;
   opens = true;
   answersPings = true;
-  /** Sockets carry messages; a proxy on the way may open them and carry none. */
+  /** Whether sockets carry messages. Some proxies open a socket and carry none. */
   answersSockets = true;
   /** The network is there for HTTP. */
   isReachable = true;

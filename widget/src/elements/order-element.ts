@@ -158,7 +158,7 @@ export abstract class OrderElement extends ClientElement {
   protected readFailed(error: PortalError, read: Read): void {
     if (this.#failing.get(read) === error.code) return;
     this.#failing.set(read, error.code);
-    // An order that is on screen stays there: its age is shown, and an error only if the person can do something.
+    // An order on the screen stays there with its age. An error is shown beside it only if the person can do something.
     const isQuiet = read === 'status' && this.order && error.code !== 'UNAUTHENTICATED';
     this.fail(error, isQuiet ? null : read);
     this.requestUpdate();

@@ -23,7 +23,7 @@ export function toSocketAddress(endpoint: string): string {
  * @throws PortalError URL_REJECTED
  */
 export function readPortalUrl(text: unknown, origins: string | null): string {
-  // It reads anything as a text.
+  // `parse` turns anything into a text.
   const url = URL.parse(text as string);
   const allowed = origins?.match(/\S+/g);
   // As origins, so that `https://portal.example/` and `https://portal.example:443` mean the same.

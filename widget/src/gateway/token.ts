@@ -90,7 +90,7 @@ function readToken(answer: TokenAnswer): readonly [token: string, renewAt: numbe
   const { token = answer, expiresAt } = readFields(answer);
   if (typeof token !== 'string' || !token) throw new PortalError('TOKEN_UNAVAILABLE');
   const endsAt = +new Date(expiresAt as string);
-  // Without an end, or over as it arrives because the clock of this device is wrong: the gateway says when it ends.
+  // Without an end, or expired on arrival because this device's clock is wrong, it is used until the gateway refuses it.
   if (!(endsAt > Date.now())) return [token, Number.POSITIVE_INFINITY];
   // Renewed at most a tenth of its life early; otherwise a short-lived token would be renewed on every use.
   return [token, endsAt - Math.min(MARGIN_MS, (endsAt - Date.now()) / 10)];

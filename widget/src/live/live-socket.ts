@@ -185,7 +185,7 @@ export class LiveSocket {
     // Without a running operation the client has closed it.
     const isFailure = [...this.#subscriptions.values()].some(Boolean);
     if (wasSteady) this.#failures = this.#refusals = 0;
-    // A wait for an answer is long enough once.
+    // One wait for an answer is long enough.
     else if (isFailure) this.#failures += code === UNANSWERED ? FAILURES_UNTIL_POLLING : 1;
     if (isRefused) {
       this.#tokens.reject(this.#token);

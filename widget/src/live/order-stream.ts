@@ -68,7 +68,7 @@ function readEventNumber(update: OrderUpdate): bigint | null {
   return id && /^\d+$/.test(id) ? BigInt(id) : null;
 }
 
-/** What has no number is older than what has one. */
+/** An update without a number is older than one with a number. */
 function isOlder(number: bigint | null, highWater: bigint | null): boolean {
   return (number ?? -1n) < (highWater ?? -1n);
 }

@@ -139,6 +139,6 @@ function withoutExceptions(Socket: typeof WebSocket): unknown {
       return closed;
     }
   }
-  // With its constants. Not a Proxy: a page may have given each object a method `get`, which would be a trap.
+  // It has the constants of `WebSocket`. It is no Proxy: if a page gives all objects a method `get`, that becomes a trap.
   return Object.setPrototypeOf(Opened, Socket);
 }

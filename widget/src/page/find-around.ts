@@ -1,4 +1,4 @@
-/** The nearest matching element: this one or one around it as they are drawn, through slots and shadow roots. */
+/** The nearest matching element: this one, or one around it where it is drawn, through slots and shadow roots. */
 export function findAround(element: Element, selector: string): Element | null {
   const root = element.getRootNode();
   const around = element.assignedSlot ?? element.parentElement ?? (root instanceof ShadowRoot && root.host);

@@ -120,7 +120,7 @@ export class PortalResults extends OrderElement {
     return html`<slot name="loading">${drawResultsSkeleton(resultTexts.loading)}</slot>`;
   }
 
-  /** An order that has ended otherwise will have no results. */
+  /** The text for an order without results. If the order has ended, it says that there will be none. */
   #readNone({ none, ended }: ResultStrings): string {
     const { isTerminal = false, step = null } = this.order?.status ?? {};
     if (!isTerminal || WITH_RESULTS.includes(step)) return none;

@@ -76,7 +76,7 @@ async function listRows<Row>(
     reader,
     refine: (page) => {
       const fitting = filterRows(page, (row) => fits(orderOf(row), { ...filter, userId, orderIds }));
-      // Of all rows, because rows that do not fit the filter show the order of the list too.
+      // The times of all rows: rows that do not fit the filter show the order of the list too.
       const times = page.rows.map((row) => row && orderOf(row).createdAt);
       return { ...fitting, totalSent: page.total, times };
     },
@@ -203,7 +203,7 @@ export async function getOrder(
   return order ?? (await findInList(service, orderId));
 }
 
-/** A service that filters by id has one page at most; of any other, ten pages are read. */
+/** A service that filters by id has one page at most. Of any other service, ten pages at most are read. */
 async function findInList(service: Service, orderId: string): Promise<CurrentOrder | null> {
   try {
     const request = { filter: { orderIds: [orderId] }, maxPages: 10 };

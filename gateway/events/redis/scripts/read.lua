@@ -14,8 +14,8 @@ if isDead == '0' then
   if after > 0 and after < number('birth') then return { epoch, 'other-epoch' } end
   if after > head then return { epoch, 'beyond-end' } end
   if after < number('pruned') then return { epoch, 'pruned', text(number('pruned')) } end
-  -- A valid place is that of a message, the one right before a message, or where the log ends, was cut or was pruned last.
-  -- Any other belongs to a history that was replaced by an older copy of the server's files.
+  -- A valid place is that of a message, the one right before a message, the end of the log, its birth, or the end of the
+  -- pruned part. Any other place was lost when an older copy of the server's files was restored.
   if after > 0 and after ~= head and after ~= number('birth') and after ~= number('pruned')
     and #redis.call('XRANGE', base .. 'log', text(after) .. '-0', text(after + 1) .. '-0', 'COUNT', 1) == 0 then
     return { epoch, 'other-epoch' }
