@@ -113,8 +113,8 @@ export class Upstream {
   }
 
   /**
-   * What the reader makes of the service's answer to a call that changes nothing, or `undefined` for 404 and 204. Equal reads of one
-   * `rights` key and one reader share one call, unless the answer is single-use. Transient faults are retried
+   * What the reader makes of the service's answer to a call that changes nothing, or `undefined` for 404 and 204. Equal reads
+   * of one `rights` key and one reader share one call, unless the answer is single-use. Transient faults are retried
    * until the deadline. While events are not received, no answer that depends on them is stored or taken from the cache.
    * @throws GatewayError UPSTREAM_UNREADABLE, or the reader's own
    */

@@ -39,7 +39,8 @@ export interface Fetched {
 
 /**
  * The JSON of a successful answer (null for an empty one), or `undefined` for 404, and for 204 to a GET. A 404 is an answer
- * and not a fault, so equal reads share it. A refusal with one of the call's `readsRefusals` becomes a Refusal, if its body is an object.
+ * and not a fault, so equal reads share it. A refusal with one of the call's `readsRefusals` becomes a Refusal, if its body is
+ * an object.
  * @throws GatewayError for any other status, and UPSTREAM_UNREADABLE for 202 (accepted is not done), for a body that is not
  *   JSON, and for the body of an error
  */
@@ -78,7 +79,7 @@ function parseBody({ body, status }: Answer): unknown {
 
 const errorFields: ReadonlySet<string> = new Set(['detail', 'error', 'message', 'status_code']);
 
-/** `{ detail }` (specification, Errors) or `{ error, message, status_code }` (public service), and nothing else. */
+/** Whether it has nothing but `{ detail }` (specification, Errors) or `{ error, message, status_code }` (public service). */
 function isErrorBody(json: unknown): boolean {
   if (!isRecord(json) || !('detail' in json || 'error' in json)) return false;
   return Object.keys(json).every((name) => errorFields.has(name));

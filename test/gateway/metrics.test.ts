@@ -259,7 +259,7 @@ test('a subscription is counted when it opens, and each of its results that has 
   for (const stream of streams) await stream.close();
 });
 
-test('a gateway whose service refuses its lists says so in words, and what may be wrong', async () => {
+test('a gateway whose service refuses its lists says so, and what may be wrong', async () => {
   await using lab = await startLab({ eventLog: 'sqlite' });
   lab.sandbox.faults.add({ path: '/orders', effect: { kind: 'featureNotEnabled' } });
   expect(await readinessOf(lab)).toEqual({

@@ -41,7 +41,7 @@ describe.each([
       await both.promise;
     });
   };
-  /** The service answers for the user when the orders are long there. */
+  /** The service answers for the user last, long after the orders. */
   const answerUserLast = () => {
     service.through(async (url) => {
       calls.push(kindOf(url));
@@ -93,7 +93,7 @@ describe.each([
     expect(calls).toEqual([userPath]);
   });
 
-  test("are not read of somebody else's user", async () => {
+  test("are not read for somebody else's user", async () => {
     answerUserLast();
     const token = await lab.tokenFor(userId);
     const other = users.pop();
@@ -102,7 +102,7 @@ describe.each([
     expect(calls).toEqual([]);
   });
 
-  test('do not matter where there is no user, or where they fail', async () => {
+  test('change nothing if there is no such user, and fail alone', async () => {
     const missing = '00000000-0000-4000-8000-000000000000';
     answerUserLast();
     const query = (id: string) => `{ user(id: "${id}") { id orders(after: "no cursor") { totalCount } } }`;

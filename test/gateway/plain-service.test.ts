@@ -159,7 +159,7 @@ test('one order is found in the list of a service that shows no path for one', a
   expect(alone.data).toEqual({ order: { id: second?.id } });
 });
 
-test('an order is found by its id behind more orders than a page has, alone and beside others', async () => {
+test('an order behind the first page is found by its id, alone and with others', async () => {
   await using service = await startPlainService();
   await using gateway = await openGateway(service);
   for (let index = 1; index <= 250; index += 1) service.orders.push(plainOrder(index, userId));

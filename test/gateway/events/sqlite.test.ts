@@ -118,7 +118,7 @@ test('An append to a closed log is refused', async () => {
   await expect(log.append(newMessage('a'))).rejects.toMatchObject({ code: 'EVENT_LOG_UNAVAILABLE' });
 });
 
-test('A second opener is refused for as long as the first is there, also over a link', async () => {
+test('A second opener is refused for as long as the first is there, also through a link', async () => {
   using folder = makeFolder();
   const [path, link] = [folder.file('events.db'), folder.file('link.db')];
   const first = await openLog(path);

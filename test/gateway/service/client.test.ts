@@ -194,7 +194,7 @@ describe('a write reaches the service exactly once', () => {
   });
 });
 
-test('a connection that was idle for six seconds is used again, if the service does not say that it closes it', async () => {
+test('a connection that was idle for six seconds is used again, if the service names no time', async () => {
   let connections = 0;
   // With a `connection` header of its own, Node does not add how long it waits.
   const server = createServer({ keepAliveTimeout: 60_000 }, (_request, response) =>

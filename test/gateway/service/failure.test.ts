@@ -46,7 +46,7 @@ test.each([
   expect(await failureOfHost(found)).toMatchObject({ code: 'UPSTREAM_UNAVAILABLE', notSent: true });
 });
 
-test('a service whose certificate is not for its name was sent nothing, and the error says so', async () => {
+test('nothing is sent to a service whose certificate is for another name, and the error says so', async () => {
   await using service = await startSecureService((_, response) => response.end('{}'));
   const { port } = new URL(service.url);
   const lookup: LookupFunction = (_, { all }, answer) => {
@@ -92,7 +92,7 @@ describe('the status of an answer decides its code', () => {
     [204, 'PATCH', null],
     [200, 'PATCH', null],
     [200, 'GET', null],
-    // No content is what a service may answer in place of 404.
+    // A service may answer 204 in place of 404.
     [204, 'GET', undefined],
   ] as const)('%i without a body for a %s is %s', (status, method, json) => {
     expect(readAnswer({ status, retryAfter: null, body: '' }, { method }).json).toBe(json);
@@ -109,7 +109,7 @@ describe('the status of an answer decides its code', () => {
   );
 });
 
-describe('a success whose body is that of an error', () => {
+describe('a success with the body of an error', () => {
   test.each([
     { detail: 'Not available for Jane Doe.' },
     { detail: [{ type: 'missing', loc: ['body'], msg: 'Field required' }] },

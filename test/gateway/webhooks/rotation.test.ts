@@ -70,7 +70,7 @@ test('A secret that another gateway has ended is accepted for an hour at most', 
   await log.close();
 });
 
-test('A start seals anew what another key has sealed, and writes nothing else', async () => {
+test('A start seals again the texts that another key has sealed, and writes no others', async () => {
   const { log } = await openMemoryStore();
   const [oldKey, newKey] = [randomBytes(32), randomBytes(32)];
   const marksWith = (keys: readonly Buffer[]) => new SealedMarks(log, { keys, prefix: 'webhook-secret:' });

@@ -62,7 +62,7 @@ describe('<portal-launch>', () => {
     });
   });
 
-  test('opens the home of the portal where a template leaves the order empty', async () => {
+  test('opens the home of the portal if a template leaves the order empty', async () => {
     using gateway = new FakeGateway();
     using _opened = new OpenedTabs();
     gateway.portalResult = { __typename: 'PortalUrl', url: PORTAL_URL };

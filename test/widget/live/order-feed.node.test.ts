@@ -58,7 +58,7 @@ describe.each(['NOT_FOUND', 'BAD_USER_INPUT'])('an order that the gateway refuse
   });
 });
 
-test('an order that no token may read is not called live again before each refusal', async () => {
+test('an order that no token may read is not reported as live between two refusals', async () => {
   const gateway = new OrderGateway();
   gateway.refusal = 'FORBIDDEN';
   const { seen } = openPage(gateway).follow();
@@ -160,7 +160,7 @@ describe('an order that is read over HTTP', () => {
     ]);
   });
 
-  test('is read as soon as one socket has opened and carried nothing for 20 s, as behind some proxies', async () => {
+  test('is read as soon as one open socket has carried nothing for 20 s, as behind some proxies', async () => {
     const gateway = new OrderGateway();
     gateway.answersSockets = false;
     const { feed } = openPage(gateway).follow();

@@ -155,7 +155,7 @@ describe('the announcer', () => {
     expect([inside, ...regions.map(({ textContent }) => textContent)]).toEqual(['Seven.', 'Eight.']);
   });
 
-  test('speaks inside the dialog of a component whose slot the speaker is in', () => {
+  test('speaks inside the dialog of the component whose slot contains the speaker', () => {
     Reflect.deleteProperty(Element.prototype, 'ariaNotify');
     using _gateway = new FakeGateway();
     document.body.insertAdjacentHTML('beforeend', '<div><p></p></div>');

@@ -1,7 +1,7 @@
 -- One step of pruning: deletes messages received before a time. The log is cut at one place, after an old message and before
--- the first young one, even if the clock was set back. A message further ahead of now than `before`
--- is behind it is neither old nor young. With an old message after it, it came under a wrong clock and is deleted. Otherwise
--- the clock may be wrong now. After a whole chunk of such messages, the newest message of the log decides.
+-- the first young one, even if the clock was set back. A message further ahead of now than `before` is behind it is neither
+-- old nor young. With an old message after it, it came under a wrong clock and is deleted. Otherwise the clock may be wrong
+-- now. After a whole chunk of such messages, the newest message of the log decides.
 local before, idsBefore, chunk = tonumber(ARGV[2]), ARGV[3], tonumber(ARGV[4])
 local future = now() / 500 - before
 local dropped, through = 0, nil
