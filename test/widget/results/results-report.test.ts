@@ -64,7 +64,7 @@ describe('the report', () => {
     expect(opened).toEqual([]);
   });
 
-  test('that the sign-in no longer allows says so, and does not ask for another try alone', async () => {
+  test('that the sign-in no longer allows asks to sign in again, and not only to try again', async () => {
     using gateway = new FakeGateway();
     gateway.order = complete();
     const element = mountResults(gateway);

@@ -138,7 +138,7 @@ export class PortalResults extends OrderElement {
       </div>`;
   }
 
-  /** Another try helps nobody whose sign-in has ended. */
+  /** After an ended sign-in, another try alone does not help. */
   #readReport(report: ReportState): string {
     const { errors, results } = this.texts;
     const isSignedOut = report === 'documentFailed' && this.lastError?.code === 'UNAUTHENTICATED';
