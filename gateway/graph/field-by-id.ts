@@ -59,8 +59,12 @@ export function startFields(typeName: string, id: string, context: GraphContext,
   const type = info.schema.getType(typeName);
   if (!isObjectType(type)) return;
   const start = { id: id.toLowerCase(), context, info };
-  for (const { selectionSet } of info.fieldNodes)
-    for (const node of selectedFields(selectionSet, type, info)) startField(type, node, start);
+  try {
+    for (const { selectionSet } of info.fieldNodes)
+      for (const node of selectedFields(selectionSet, type, info)) startField(type, node, start);
+  } catch {
+    // Arguments or directives that do not fit: the executor reports them. Thrown here, nobody would get the object's failure.
+  }
 }
 
 interface Start extends Omit<Wanted<unknown>, 'args'> {
@@ -71,13 +75,9 @@ function startField(type: GraphQLObjectType, node: FieldNode, { id, context, inf
   const field = type.getFields()[node.name.value];
   const byId = field?.extensions.byId;
   if (field === undefined || !(byId instanceof ById)) return;
-  try {
-    const args = getArgumentValues(field, node, info.variableValues);
-    // The resolver reports failures, if it is called.
-    byId.start({ id, args: args as never, context }).catch(() => undefined);
-  } catch {
-    // The arguments do not fit. The executor reports that.
-  }
+  const args = getArgumentValues(field, node, info.variableValues);
+  // The resolver reports failures, if it is called.
+  byId.start({ id, args: args as never, context }).catch(() => undefined);
 }
 
 /** @param visited the fragments that were walked: each is walked once, however often it is spread */

@@ -102,6 +102,16 @@ describe.each([
     expect(calls).toEqual([]);
   });
 
+  test('are the business of the executor where a variable does not fit their directive', async () => {
+    const query = (id: string) =>
+      `query ($no: Boolean = false) { user(id: "${id}") { id orders @skip(if: $no) { totalCount } } }`;
+    const options = { variables: { no: null } };
+    const none = await lab.query(query('00000000-0000-4000-8000-000000000000'), options);
+    const faulty = await lab.query(query(userId), options);
+    expect(none).toEqual({ status: 200, data: { user: null } });
+    expect(faulty.errors).toMatchObject([{ path: ['user'], extensions: { code: 'BAD_USER_INPUT' } }]);
+  });
+
   test('change nothing if there is no such user, and fail alone', async () => {
     const missing = '00000000-0000-4000-8000-000000000000';
     answerUserLast();
