@@ -174,6 +174,24 @@ test('an order behind the first page is found by its id, alone and with others',
   expect(both.data).toEqual({ a: { id: oldest?.id }, b: { id: another?.id } });
 });
 
+test('the orders of one operation are searched for together', async () => {
+  await using service = await startPlainService();
+  await using gateway = await openGateway(service);
+  for (let index = 1; index <= 250; index += 1) service.orders.push(plainOrder(index, userId));
+  const known = service.orders.slice(150, 160).map(({ id }) => id);
+  let pages = 0;
+  service.beforeList = () => {
+    pages += 1;
+  };
+  const unknown = known.map(() => crypto.randomUUID());
+  const fields = [...known, ...unknown].map((id, at) => `f${at}: order(id: "${id}") { id }`);
+
+  const { data } = await gateway.query(`{ ${fields.join(' ')} }`);
+
+  expect(Object.values(data)).toEqual([...known.map((id) => ({ id })), ...unknown.map(() => null)]);
+  expect(pages).toBe(3);
+});
+
 test('filters that the service ignores are applied to what it sends', async () => {
   await using service = await startPlainService();
   await using gateway = await openGateway(service);

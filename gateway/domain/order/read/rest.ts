@@ -191,7 +191,15 @@ export async function getOrder(
   orderId: string,
   scope: 'read:orders' | 'launch:portal' = 'read:orders',
 ): Promise<CurrentOrder | null> {
-  const order = await service.readOne({
+  return (await getOrderByPath(service, orderId, scope)) ?? (await findInList(service, orderId));
+}
+
+async function getOrderByPath(
+  service: Service,
+  orderId: string,
+  scope: 'read:orders' | 'launch:portal',
+): Promise<CurrentOrder | null> {
+  return await service.readOne({
     operation: 'order.get',
     method: 'GET',
     path: `/v3/order/${encodeURIComponent(orderId)}`,
@@ -200,18 +208,12 @@ export async function getOrder(
     scope,
     owner: ownerOfOrder,
   });
-  return order ?? (await findInList(service, orderId));
 }
 
-/** A service that filters by id has one page at most. Of any other service, ten pages at most are read. */
 async function findInList(service: Service, orderId: string): Promise<CurrentOrder | null> {
   try {
-    const request = { filter: { orderIds: [orderId] }, maxPages: 10 };
-    for await (const { rows } of walkRows(service, ofOrders, request)) {
-      const found = rows.find((order) => order !== null);
-      if (found) return found;
-    }
-    return null;
+    const { found } = await searchList(service, [orderId]);
+    return found.get(orderId.toLowerCase()) ?? null;
   } catch (error) {
     // A service without this list has answered `GET /v3/order/{order_id}` already.
     if (isGatewayError(error, 'UPSTREAM_REJECTED')) return null;
@@ -226,28 +228,39 @@ export async function getOrders(
 ): Promise<readonly (CurrentOrder | null)[]> {
   const [only] = orderIds;
   if (orderIds.length === 1 && only !== undefined) return [await getOrder(service, only)];
+  service.rights.require('read:orders');
   const chunks = Array.from({ length: Math.ceil(orderIds.length / maxOrderPage) }, (_, index) =>
     orderIds.slice(index * maxOrderPage, (index + 1) * maxOrderPage),
   );
-  const rows = (await Promise.all(chunks.map((ids) => listByIds(service, ids)))).flat();
-  const orders = rows.filter((order) => order !== null);
-  const byId = new Map(orders.map((order) => [order.id.toLowerCase(), order]));
-  // A null row is an order that was not asked for: the service does not filter by id, so each missing one is a call.
-  const find = (orderId: string) =>
-    byId.get(orderId.toLowerCase()) ?? (rows.includes(null) ? getOrder(service, orderId) : null);
-  return await Promise.all(orderIds.map(find));
+  const getChunk = async (ids: readonly string[]) => {
+    const { found, isFiltered } = await searchList(service, ids);
+    // Of a service that does not filter by id, an order may be behind the pages that were read.
+    const find = (orderId: string) =>
+      found.get(orderId.toLowerCase()) ??
+      (isFiltered ? null : getOrderByPath(service, orderId, 'read:orders'));
+    return await Promise.all(ids.map(find));
+  };
+  return (await Promise.all(chunks.map(getChunk))).flat();
 }
 
-async function listByIds(
-  service: Service,
-  orderIds: readonly string[],
-): Promise<readonly (CurrentOrder | null)[]> {
-  const rows: (CurrentOrder | null)[] = [];
-  for await (const page of walkOrders(service, { orderIds }, orderIds.length)) {
-    rows.push(...page.rows);
-    if (rows.length >= orderIds.length) break;
+/** How many pages are read of a service that does not filter by id. */
+const searchedPages = 10;
+
+/** Orders by their ids in lower case, and whether the service sent no other row. */
+async function searchList(service: Service, orderIds: readonly string[]) {
+  const found = new Map<string, CurrentOrder>();
+  let isFiltered = true;
+  let pages = 0;
+  const request = { filter: { orderIds }, maxPages: Math.max(orderIds.length, searchedPages) };
+  for await (const { rows } of walkRows(service, ofOrders, request)) {
+    pages += 1;
+    for (const order of rows) {
+      if (order === null) isFiltered = false;
+      else found.set(order.id.toLowerCase(), order);
+    }
+    if (found.size >= orderIds.length || (!isFiltered && pages >= searchedPages)) break;
   }
-  return rows;
+  return { found, isFiltered };
 }
 
 /** An order that changed, and the webhook that would have reported it. */
