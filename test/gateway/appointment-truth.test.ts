@@ -322,3 +322,31 @@ test('an appointment that the service cannot show is rescheduled if the status o
     },
   });
 });
+
+test.each([
+  ['cannot show', {}],
+  ['did not show at first', { times: 1 }],
+])(
+  'the move of an appointment that the service %s may have been done where it failed',
+  async (_how, often) => {
+    await using lab = await startLab();
+    const orderId = await readyOrder(lab);
+    const [first, second] = await keysOf(lab, atCenter);
+    await book(lab, { orderId, bookingKey: first });
+    const hidden = { kind: 'answer', status: 404, body: '{"detail":"Not Found"}' } as const;
+    lab.sandbox.faults.add({ path: /appointment$/, effect: hidden, ...often });
+    lab.sandbox.faults.add({ path: /reschedule$/, effect: { kind: 'serverError' } });
+
+    const input = { orderId, bookingKey: second };
+    const moved = await change(
+      lab,
+      'rescheduleServiceCenterAppointment',
+      'RescheduleAppointmentInput',
+      input,
+    );
+
+    expect(moved.errors).toMatchObject([
+      { extensions: { code: 'UPSTREAM_UNAVAILABLE', mayHaveBeenDone: true } },
+    ]);
+  },
+);

@@ -160,6 +160,8 @@ async function describeFailure(
   const isOfInput = isGatewayError(error, 'UPSTREAM_REJECTED') && error.status === 422;
   if (isOfInput || isGatewayError(error, 'UPSTREAM_FORBIDDEN')) return toRefusal(error, ourNames);
   const { change, order, before } = attempt;
+  // Nothing to compare with.
+  if (before === null && change.needsAppointment) throw error;
   return await settleLost(error, async () => {
     const after = await getAppointment(context.service, order, change.kind);
     return change.isDone(before, after) ? accept(order, after) : null;
