@@ -86,11 +86,11 @@ export function failNetwork(cause: unknown): never {
 
 /** Settles as the promise does, or throws the reason of the signal, because a token or an answer may take long. */
 export async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  signal?.throwIfAborted();
   let leave = () => {};
   const left = new Promise<never>((_resolve, reject) => {
     leave = () => reject(signal?.reason);
+    if (signal?.aborted) leave();
     signal?.addEventListener('abort', leave);
   });
-  return await Promise.race([promise, left]).finally(() => signal?.removeEventListener('abort', leave));
+  return await Promise.race([left, promise]).finally(() => signal?.removeEventListener('abort', leave));
 }

@@ -11,7 +11,7 @@ import {
 } from '@apollo/client';
 import { Client, fetchExchange, subscriptionExchange } from '@urql/core';
 import { parse, print as printByGraphQL } from 'graphql';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { resumeLink } from '../../client/src/apollo.ts';
 import { createLabgraphClient, type LabgraphClient } from '../../client/src/client.ts';
 import { gatewayCodes } from '../../client/src/errors.ts';
@@ -242,6 +242,22 @@ test('a query that is aborted while its answer arrives throws the reason of its 
 
   await expect(answer).rejects.toThrow('left');
   server.close();
+});
+
+test('a query that was left before it began leaves no failure of its token behind', async () => {
+  const unhandled = vi.fn<NodeJS.UnhandledRejectionListener>();
+  process.on('unhandledRejection', unhandled);
+  onTestFinished(() => void process.off('unhandledRejection', unhandled));
+  const failing = createLabgraphClient({
+    url: `${lab.url}/graphql`,
+    token: () => Promise.reject(new Error('signed out')),
+  });
+  const signal = AbortSignal.abort(new Error('left'));
+
+  await expect(failing.query('{ viewer { kind } }', {}, { signal })).rejects.toThrow('left');
+
+  await wait(0);
+  expect(unhandled).not.toHaveBeenCalled();
 });
 
 test('a query whose token never arrives can be left', async () => {
