@@ -117,7 +117,10 @@ test('health data in any shape is shown as far as it can be read', async () => {
 
 test('service centers are nearest first, in whatever order and form the service sends their distances', async () => {
   await using lab = await startLab();
-  const centers = ['18', null, 2, '3.4', 40].map((distance, place) => ({ site_code: `C${place}`, distance }));
+  const centers = ['18', null, 2, '3.4', 40, ''].map((distance, place) => ({
+    site_code: `C${place}`,
+    distance,
+  }));
   const body = JSON.stringify({ lab_id: 6, slug: 'lab', patient_service_centers: centers });
   lab.sandbox.faults.add({ path: '/v3/order/psc/info', effect: { kind: 'answer', status: 200, body } });
   const { data } = await lab.query('{ serviceCenters(zipCode: "85004", labId: 6) { siteCode distanceRaw } }');
@@ -127,5 +130,6 @@ test('service centers are nearest first, in whatever order and form the service 
     'C0',
     'C4',
     'C1',
+    'C5',
   ]);
 });

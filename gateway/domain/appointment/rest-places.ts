@@ -125,7 +125,7 @@ const readCenters = record((raw) =>
 
 /** A center whose distance is not known comes last. */
 function milesTo({ distanceRaw }: ReturnType<typeof readCenter>): number {
-  const miles = Number(distanceRaw ?? 'unknown');
+  const miles = Number.parseFloat(distanceRaw ?? '');
   return Number.isNaN(miles) ? Number.MAX_VALUE : miles;
 }
 
