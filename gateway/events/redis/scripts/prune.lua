@@ -1,7 +1,8 @@
 -- One step of pruning: deletes messages received before a time. The log is cut at one place, after an old message and before
+-- One step of pruning: deletes messages received before a time. The log is cut at one place, after an old message and before
 -- the first young one, even if the clock was set back. A message further ahead of now than `before` is behind it is neither
 -- old nor young. With an old message after it, it came under a wrong clock and is deleted. Otherwise the clock may be wrong
--- now. After a whole chunk of such messages, the newest message of the log decides.
+-- now. After a whole chunk of such messages, the first other message decides. It is found by halving: there may be many.
 local before, idsBefore, chunk = tonumber(ARGV[2]), ARGV[3], tonumber(ARGV[4])
 local future = now() / 500 - before
 local dropped, through = 0, nil
@@ -18,9 +19,18 @@ for count, entry in ipairs(entries) do
   end
 end
 if isAllFuture then
-  local newest = redis.call('XREVRANGE', base .. 'log', '+', '-', 'COUNT', 1)[1]
-  isDone = tonumber(newest[2][4]) > future
-  if not isDone then dropped, through = chunk, entries[chunk][1]:match('^%d+') end
+  local function receivedAfter(place)
+    local entry = redis.call('XRANGE', base .. 'log', '(' .. text(place) .. '-0', '+', 'COUNT', 1)[1]
+    return entry and tonumber(entry[2][4]) or math.huge
+  end
+  local last = entries[chunk][1]:match('^%d+')
+  local low, high = tonumber(last), number('head') - 1
+  while low < high do
+    local middle = math.floor((low + high) / 2)
+    if receivedAfter(middle) > future then low = middle + 1 else high = middle end
+  end
+  isDone = receivedAfter(low) >= before
+  if not isDone then dropped, through = chunk, last end
 end
 
 local indices = {}
