@@ -85,7 +85,7 @@ function answerInstead(effect: FaultEffect): Response | undefined {
     case 'featureNotEnabled':
       return Response.json({ detail: 'This feature is not enabled for your team.' }, { status: 403 });
     case 'answer':
-      return new Response(effect.body, {
+      return new Response(effect.body || null, {
         status: effect.status,
         headers: { 'content-type': 'application/json', ...effect.headers },
       });

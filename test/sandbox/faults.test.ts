@@ -32,6 +32,13 @@ test('Rules follow one another and are cleared together', async () => {
   expect([before.status, during.status, after.status]).toEqual([429, 502, 200]);
 });
 
+test('An answer without a body may have a status that allows none', async () => {
+  await using service = openSandbox();
+  service.sandbox.faults.add({ path: '/orders', effect: { kind: 'answer', status: 204, body: '' } });
+  const { status } = await service.sandbox.fetch(requestTo('http://sandbox.test', 'GET', '/orders'));
+  expect(status).toBe(204);
+});
+
 test('429 says when to come again', async () => {
   await using service = openSandbox();
   service.sandbox.faults.add({ path: '/orders', effect: { kind: 'tooManyRequests', retryAfterSeconds: 7 } });
