@@ -81,7 +81,7 @@ const errorFields: ReadonlySet<string> = new Set(['detail', 'error', 'message', 
 
 /** Whether it has nothing but `{ detail }` (specification, Errors) or `{ error, message, status_code }` (public service). */
 function isErrorBody(json: unknown): boolean {
-  if (!isRecord(json) || !('detail' in json || 'error' in json)) return false;
+  if (!isRecord(json) || (json.detail ?? json.error ?? null) === null) return false;
   return Object.keys(json).every((name) => errorFields.has(name));
 }
 

@@ -120,13 +120,15 @@ describe('a success with the body of an error', () => {
     expect(`${error.stack}`).not.toContain('Jane');
   });
 
-  test.each([{ id: 'o1', detail: 'a new field' }, { message: 'Order created.', status: 'success' }, {}])(
-    'is no other body with such a name: %j',
-    (body) => {
-      const answer = { status: 200, retryAfter: null, body: JSON.stringify(body) };
-      expect(readAnswer(answer, {}).json).toEqual(body);
-    },
-  );
+  test.each([
+    { id: 'o1', detail: 'a new field' },
+    { message: 'Order created.', status: 'success' },
+    { message: 'Order cancelled.', error: null },
+    {},
+  ])('is no other body with such a name: %j', (body) => {
+    const answer = { status: 200, retryAfter: null, body: JSON.stringify(body) };
+    expect(readAnswer(answer, {}).json).toEqual(body);
+  });
 });
 
 describe('a refusal that is asked for', () => {
