@@ -1,5 +1,4 @@
 -- One step of pruning: deletes messages received before a time. The log is cut at one place, after an old message and before
--- One step of pruning: deletes messages received before a time. The log is cut at one place, after an old message and before
 -- the first young one, even if the clock was set back. A message further ahead of now than `before` is behind it is neither
 -- old nor young. With an old message after it, it came under a wrong clock and is deleted. Otherwise the clock may be wrong
 -- now. After a whole chunk of such messages, the first other message decides. It is found by halving: there may be many.
