@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import type { GraphQLResolveInfo } from 'graphql';
 import type { Permission } from '../auth/rights.ts';
 import { GatewayError, isGatewayError } from '../errors.ts';
 import { decodeBase64url } from '../parse/base64url.ts';
@@ -7,6 +6,7 @@ import { readIds, readIntegerId, readUuid } from './arguments.ts';
 import { builder } from './builder.ts';
 import { type GraphContext, loadEach } from './context.ts';
 import { upstreamCallCost } from './cost.ts';
+import type { FieldInfo } from './field-by-id.ts';
 
 /** How an object type is read again. */
 interface NodeType<Shape> {
@@ -16,7 +16,7 @@ interface NodeType<Shape> {
   /** What the field needs that reads this type by its id (permissions.ts). */
   readonly needs: Permission;
   /** Reads as that field does: with the same loaders and errors. */
-  readonly load: (context: GraphContext, id: string, info: GraphQLResolveInfo) => Promise<Shape | null>;
+  readonly load: (context: GraphContext, id: string, info: FieldInfo) => Promise<Shape | null>;
 }
 
 type LoadedType = Omit<NodeType<object>, 'idOf'>;
@@ -96,11 +96,7 @@ function isNodeOf({ ids }: LoadedType, id: string): boolean {
 /** The calls of the search for the orders of appointments: the costliest type, and costs do not know the types of ids. */
 export const searchCalls = 10;
 
-async function loadNode(
-  context: GraphContext,
-  nodeId: string,
-  info: GraphQLResolveInfo,
-): Promise<object | null> {
+async function loadNode(context: GraphContext, nodeId: string, info: FieldInfo): Promise<object | null> {
   const { name, type, id } = readNodeId(nodeId);
   if (id.startsWith('~')) return null;
   context.service.rights.require(type.needs);
