@@ -68,24 +68,26 @@ const restLimits = { bytes: 64 * 1024, waitMs: 500 } as const;
 /**
  * Stops reading a body that was answered before its end, such as a refused upload. Node would read all of it at full
  * speed. A client that has read the answer by then loses nothing; a short rest is read, and the connection stays open.
+ * Of a body that is announced as longer nothing more is read: those bytes would only become garbage.
  */
 function limitRefusedBody(this: ServerResponse): void {
   if (!this.req.complete) limitRest(this.req);
 }
 
 function limitRest(request: IncomingMessage): void {
-  const { socket } = request;
-  let bytes = 0;
+  const { socket, headers } = request;
   const timer = setTimeout(() => {
     if (!request.complete) socket.resetAndDestroy();
   }, restLimits.waitMs).unref();
   clearAtEnd(request, timer);
+  // Marks the body as read by us.
+  request.read(0);
+  if (Number(headers['content-length']) > restLimits.bytes) return void socket.pause();
+  let bytes = 0;
   request.on('data', (chunk: Buffer) => {
     bytes += chunk.length;
     if (bytes > restLimits.bytes) request.pause();
   });
-  // Marks the body as read by us.
-  request.read(0);
 }
 
 /**

@@ -301,7 +301,8 @@ test.each<[string, RequestListener]>([
   const closed = new Promise((resolve) => client.once('close', resolve));
   const [socket]: Socket[] = await once(place.server, 'connection');
   await closed;
-  expect(socket?.bytesRead).toBeLessThan(mebibyte);
+  // What comes in two reads: the one before the answer, and one that was under way.
+  expect(socket?.bytesRead).toBeLessThan(150_000);
 });
 
 test('a client whose long body was refused reads the answer, and sends its next request over another connection', async () => {
