@@ -247,14 +247,20 @@ const dayMs = 86_400_000;
 
 /** Deletes old events every minute, first a minute after the start. Returns the function that stops it. */
 function startPruning({ config, log, store }: Core): () => void {
-  let isPruning = false;
+  let [isPruning, isStopped] = [false, false];
   const prune = async () => {
     if (isPruning) return;
     isPruning = true;
     const before = new Date(Date.now() - config.eventRetentionDays * dayMs);
-    await store.log.prune(before).catch((error: unknown) => log.error('events.prune_failed', { error }));
+    await store.log.prune(before).catch((error: unknown) => {
+      // A gateway that stops interrupts it; the next one continues.
+      if (!isStopped) log.error('events.prune_failed', { error });
+    });
     isPruning = false;
   };
   const timer = setInterval(prune, pruneEveryMs).unref();
-  return () => clearInterval(timer);
+  return () => {
+    isStopped = true;
+    clearInterval(timer);
+  };
 }

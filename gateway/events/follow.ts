@@ -97,6 +97,8 @@ async function readOn(
   { after, signal, nextGapAt }: ReadOptions,
 ): Promise<Batch | PlacedGap | null> {
   const batch = await retryUntilAvailable(() => log.read(scope, after, batchSize), signal);
+  // A read may end before the log does and find nothing: other work goes between it and the next one.
+  if (batch?.kind === 'events' && batch.events.length === 0) await setImmediate();
   if (batch?.kind !== 'gap') return batch;
   const pauseMs = Math.max(0, nextGapAt - performance.now());
   await setTimeout(pauseMs, undefined, { signal, ref: false }).catch(() => undefined);

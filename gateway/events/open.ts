@@ -54,7 +54,9 @@ export async function openEventStore(
     return { ...store, cursors, checkIntegrity: async () => [] };
   }
   const path = location.kind === 'memory' ? inMemory : location.path;
-  const store = await openSqliteStore(path, { keys, access });
+  const { isChecked, ...store } = await openSqliteStore(path, { keys, access });
+  if (!isChecked)
+    log.info('events.check_skipped', { advice: 'npm run events -- verify checks a large file.' });
   const cursors = createCursors(() => store.log.epoch(), [...derived, ...loadCursorKeys(path, derived)]);
   return { ...store, cursors, runShared: null };
 }

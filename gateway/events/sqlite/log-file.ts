@@ -13,6 +13,12 @@ const maxMemoryPages = 65_536;
 /** The most that SQLite maps; it reads the rest of a larger file page by page. */
 const maxMappedBytes = 0x7fff_0000;
 
+/**
+ * The largest file that a start checks whole (some 200,000 events). A check of 4 GB takes half a minute from a disk, and
+ * nothing is answered or acknowledged meanwhile.
+ */
+const maxCheckedBytes = 512 * 1024 * 1024;
+
 /** The lock timeout of a connection: a command may write beside the gateway. */
 export const busyMs = 1000;
 
@@ -95,6 +101,11 @@ export class LogFile {
     this.files = paths.filter((each) => existsSync(each)).map(identify);
     this.#path = path;
     this.#lock = lock;
+  }
+
+  /** Whether a start checks the file, because it is not too large. */
+  isCheckedAtStart(): boolean {
+    return this.#path === inMemory || statSync(this.#path).size <= maxCheckedBytes;
   }
 
   /**

@@ -5,7 +5,7 @@ import { type LogReader, readBytes, readNumber, readText } from './reader.ts';
 
 const dayMs = 86_400_000;
 /** Rows changed per step. Each step is one transaction; webhooks are written between steps. */
-const chunk = 2000;
+const chunk = 500;
 
 export interface PruneStep {
   readonly dropped: number;
@@ -19,7 +19,7 @@ export function pruneStep(
   { before, now }: { readonly before: Date; readonly now: Date },
 ): PruneStep {
   const bound = before.getTime();
-  const through = endOfStep(database, reader, { bound, future: 2 * now.getTime() - bound });
+  const { through, isLast } = findCut(database, { bound, future: 2 * now.getTime() - bound });
   const run = (sql: string, value: number) => Number(database.prepare(sql).run(value).changes);
   const runChunk = (table: string, key: string, time: string) =>
     run(
@@ -27,44 +27,67 @@ export function pruneStep(
       bound - messageIdDays * dayMs,
     );
   const forgotten = [runChunk('messages', 'message_id', 'received_at'), runChunk('replies', 'key', 'since')];
-  run('DELETE FROM facts WHERE position <= ?', through);
-  const dropped = run('DELETE FROM events WHERE position <= ?', through);
+  const prunedThrough = Math.max(reader.prunedThrough(), through);
+  run('DELETE FROM facts WHERE position <= ?', prunedThrough);
+  const dropped = run('DELETE FROM events WHERE position <= ?', prunedThrough);
   database
     .prepare("INSERT INTO meta VALUES ('pruned_through', ?1) ON CONFLICT (name) DO UPDATE SET value = ?1")
-    .run(String(through));
-  return { dropped, isDone: [dropped, ...forgotten].every((changes) => changes < chunk) };
+    .run(String(prunedThrough));
+  return { dropped, isDone: isLast && forgotten.every((changes) => changes < chunk) };
+}
+
+interface Cut {
+  /** Where this step cuts the log; 0 when nothing is old. */
+  readonly through: number;
+  readonly isLast: boolean;
 }
 
 /**
  * The log is cut at one position, after an old event and before the first young one, even if the clock was set back. An event
  * further ahead of now than the bound is behind it is neither old nor young. With an old event after it, it came under a wrong
  * clock and is deleted. Otherwise the clock may be wrong now.
+ *
+ * It reads one chunk after the other from the start of the log, and stops in the first one that has an old or a young event.
  */
-function endOfStep(
-  database: DatabaseSync,
-  reader: LogReader,
-  { bound, future }: { readonly bound: number; readonly future: number },
-): number {
-  const find = (sql: string, ...values: readonly number[]) => {
-    const row = database.prepare(sql).get(...values);
-    return row === undefined ? undefined : readNumber(row, 'position');
-  };
-  const firstYoung = find(
-    'SELECT position FROM events WHERE received_at BETWEEN ? AND ? ORDER BY position LIMIT 1',
-    bound,
-    future,
-  );
-  const end = find(
-    'SELECT position FROM events WHERE received_at < ? AND position < ? ORDER BY position DESC LIMIT 1',
-    bound,
-    firstYoung ?? Number.MAX_SAFE_INTEGER,
-  );
-  if (end === undefined) return reader.prunedThrough();
-  const endOfChunk = find(
-    `SELECT position FROM events WHERE position <= ? ORDER BY position LIMIT 1 OFFSET ${chunk - 1}`,
-    end,
-  );
-  return Math.max(reader.prunedThrough(), endOfChunk ?? end);
+function findCut(database: DatabaseSync, times: Times): Cut {
+  let endOfFirst = 0;
+  for (let after = 0; ; ) {
+    const { lastOld, last, isEnd } = examineChunk(database, after, times);
+    if (lastOld > 0 && endOfFirst > 0) return { through: endOfFirst, isLast: false };
+    if (lastOld > 0 || isEnd) return { through: lastOld, isLast: isEnd };
+    if (endOfFirst === 0) endOfFirst = last;
+    after = last;
+  }
+}
+
+interface Times {
+  /** What was received before it is old. */
+  readonly bound: number;
+  /** What was received after it is neither old nor young. */
+  readonly future: number;
+}
+
+interface ExaminedChunk {
+  /** The position of its last old event before the first young one; 0 when there is none. */
+  readonly lastOld: number;
+  readonly last: number;
+  /** Whether it has a young event, or is the end of the log. */
+  readonly isEnd: boolean;
+}
+
+function examineChunk(database: DatabaseSync, after: number, { bound, future }: Times): ExaminedChunk {
+  const rows = database
+    .prepare(`SELECT position, received_at FROM events WHERE position > ? ORDER BY position LIMIT ${chunk}`)
+    .iterate(after);
+  let [lastOld, last, count] = [0, after, 0];
+  for (const row of rows) {
+    const receivedAt = readNumber(row, 'received_at');
+    if (receivedAt >= bound && receivedAt <= future) return { lastOld, last, isEnd: true };
+    last = readNumber(row, 'position');
+    if (receivedAt < bound) lastOld = last;
+    count += 1;
+  }
+  return { lastOld, last, isEnd: count < chunk };
 }
 
 /**

@@ -9,6 +9,9 @@ export const markPrefix = 'mark ';
 /** The most bytes of bodies that a read gives, as over Redis: a stream holds its batch until the client has taken it. */
 const maxBatchBytes = 4 * 1024 * 1024;
 
+/** The most events that a read examines for the types or changes that are asked for; they are read on the main thread. */
+const maxExamined = 1000;
+
 interface Stretch {
   readonly limit: number;
   /** The known end of the log: nothing after it is read. */
@@ -71,8 +74,10 @@ export class LogReader {
       .filter((finding) => finding !== 'ok');
   }
 
-  events(scope: Scope, after: number, { limit, end }: Stretch): Batch | Gap {
+  events(scope: Scope, after: number, stretch: Stretch): Batch | Gap {
+    const { limit } = stretch;
     const isPosition = after === 0 || this.#sql.get(selectPosition).get(after, after + 1) !== undefined;
+    const end = this.#endOfExamined(scope, after, stretch.end);
     const { where, values } = toConditions(scope);
     const found = this.#sql
       .get(
@@ -95,6 +100,18 @@ export class LogReader {
     const isAll = rows.length < limit && bytes < maxBatchBytes;
     const through = isAll ? end : (rows.at(-1)?.position ?? after);
     return openBatch(rows, through, this.#seal);
+  }
+
+  /** The end of a read: of one that may skip many events before it finds one, the end of what it examines. */
+  #endOfExamined({ types, changesOnly, ...whose }: Scope, after: number, endOfLog: number): number {
+    if (types === undefined && changesOnly !== true) return endOfLog;
+    const { where, values } = toConditions(whose);
+    const row = this.#sql
+      .get(
+        `SELECT position FROM events WHERE position > ? AND position <= ?${where} ORDER BY position LIMIT 1 OFFSET ?`,
+      )
+      .get(after, endOfLog, ...values, maxExamined - 1);
+    return row === undefined ? endOfLog : readNumber(row, 'position');
   }
 
   latest(subject: string): Latest | null {

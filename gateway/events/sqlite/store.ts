@@ -33,6 +33,8 @@ export interface SqliteStore {
   readonly log: EventLog;
   readonly idempotencyRecords: IdempotencyRecords;
   readonly oneTimeValues: OneTimeValues;
+  /** False when the file was too large for the check at the start. */
+  readonly isChecked: boolean;
   /** The faults that SQLite finds in the file. */
   readonly checkIntegrity: () => Promise<readonly string[]>;
 }
@@ -58,7 +60,8 @@ export async function openSqliteStore(path: string, { keys, access }: SqliteOpti
     path === inMemory
       ? createLocalWriter(new LogWriter(file.database, seal))
       : new WriterClient({ path, keys, files: file.files });
-  await checkOrClose(file, writer);
+  const isChecked = file.isCheckedAtStart();
+  if (isChecked) await checkOrClose(file, writer);
   const reader = new LogReader(file.database, seal);
   // In the background: webhooks are written between the steps. A failed migration runs again at the next start.
   if (access === 'exclusive' && keys.length > 0) rehashAll(writer).catch(() => undefined);
@@ -66,6 +69,7 @@ export async function openSqliteStore(path: string, { keys, access }: SqliteOpti
     log: new SqliteLog({ file, writer, reader }),
     idempotencyRecords: createIdempotencyRecords(writer),
     oneTimeValues: createOneTimeValues(writer),
+    isChecked,
     checkIntegrity: async () => read(() => reader.integrity()),
   };
 }

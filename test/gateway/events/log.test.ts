@@ -478,12 +478,12 @@ describe.each(stores)('pruning of the event log in $name', ({ open }) => {
     expect(await store.log.prune(at(3))).toBe(0);
   });
 
-  test('drops messages from a far future with an old one after them, however many there are', async () => {
+  test.each([60, 1100])('drops %i messages from a far future with an old one after them', async (count) => {
     await using store = await open();
-    const far = Array.from({ length: 60 }, (_, id) => newMessage(`${id}`, { receivedAt: at(365 * 200) }));
+    const far = Array.from({ length: count }, (_, id) => newMessage(`${id}`, { receivedAt: at(365 * 200) }));
     await appendAll(store.log, [...far, newMessage('old', { receivedAt: at(1) })]);
     await store.log.append(newMessage('young', { receivedAt: at(5) }));
-    expect(await store.log.prune(at(3))).toBe(61);
+    expect(await store.log.prune(at(3))).toBe(count + 1);
     expect(await store.log.prune(at(3))).toBe(0);
   });
 

@@ -14,10 +14,14 @@ import {
 } from 'node:fs';
 import process from 'node:process';
 import { createInterface } from 'node:readline';
+import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
+import { follow } from '../../../gateway/events/follow.ts';
+import { openEventStore } from '../../../gateway/events/open.ts';
 import { Seal } from '../../../gateway/events/seal.ts';
 import { openSqliteStore } from '../../../gateway/events/sqlite/store.ts';
+import { createLog } from '../../../gateway/log.ts';
 import { makeFolder } from '../../support/folder.ts';
 import { fillDisk } from '../../support/full-disk.ts';
 import { replaceMembers } from '../../support/members.ts';
@@ -168,6 +172,69 @@ describe('a damaged file is refused and left as it is:', () => {
     expect(readFileSync(path).equals(before)).toBe(true);
     await expect(openLog(path)).rejects.toMatchObject({ code: 'EVENT_LOG_DAMAGED' });
   });
+});
+
+describe('a log of more than 512 MB', () => {
+  /** Overwrites the page of an index that nothing reads at a start, and makes the file longer without writing it. */
+  async function openDamaged(path: string, bytes: number) {
+    await (await openLog(path)).close();
+    const database = new DatabaseSync(path);
+    const { rootpage } =
+      database.prepare("SELECT rootpage FROM sqlite_schema WHERE name = 'replies_by_time'").get() ?? {};
+    database.close();
+    const content = readFileSync(path);
+    writeFileSync(path, content.fill(0xaa, (Number(rootpage) - 1) * 4096, Number(rootpage) * 4096));
+    truncateSync(path, bytes);
+    const logged: string[] = [];
+    const log = createLog({
+      level: 'info',
+      destination: { write: (line: string) => void logged.push(line) },
+    });
+    const store = await openEventStore({ kind: 'sqlite', path }, { keys: [], log });
+    return { store, logged };
+  }
+
+  test('is not read whole at a start, and the log says how to check it', async () => {
+    using folder = makeFolder();
+    const { store, logged } = await openDamaged(folder.file('events.db'), 513 * 1024 * 1024);
+    expect(logged.map((line) => JSON.parse(line))).toMatchObject([
+      { event: 'events.check_skipped', advice: expect.stringContaining('events -- verify') },
+    ]);
+    expect(await store.log.append(newMessage('a'))).toMatchObject({ duplicate: false });
+    expect(await store.checkIntegrity()).not.toEqual([]);
+    await store.log.close();
+  });
+
+  test('is the only one: a smaller file is checked', async () => {
+    using folder = makeFolder();
+    await expect(openDamaged(folder.file('events.db'), 511 * 1024 * 1024)).rejects.toMatchObject({
+      code: 'EVENT_LOG_DAMAGED',
+    });
+  });
+});
+
+test('A reader of a rare type reads the log in parts, and others are answered in between', async () => {
+  using folder = makeFolder();
+  await using log = await openLog(folder.file('events.db'));
+  await Promise.all(Array.from({ length: 3500 }, (_, index) => log.append(newMessage(`m-${index}`))));
+  const { position } = await log.append(newMessage('rare', { type: 'rare' }));
+
+  const first = await log.read({ types: ['rare'] }, 0, 100);
+  expect(first).toMatchObject({ kind: 'events', events: [] });
+  expect(first.kind === 'events' && first.through < position).toBe(true);
+
+  let rounds = 0;
+  const timer = setInterval(() => {
+    rounds += 1;
+  });
+  const stream = follow(log, { types: ['rare'] }, { after: 0, signal: AbortSignal.timeout(60_000) });
+  expect((await stream.next()).value).toMatchObject({
+    kind: 'event',
+    event: { messageId: 'rare', position },
+  });
+  clearInterval(timer);
+  expect(rounds).toBeGreaterThan(0);
+  await stream.return(undefined);
 });
 
 test('A place that cannot be written is named as such', async () => {
