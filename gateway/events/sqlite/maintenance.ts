@@ -6,6 +6,8 @@ import { type LogReader, readBytes, readNumber, readText } from './reader.ts';
 const dayMs = 86_400_000;
 /** Rows changed per step. Each step is one transaction; webhooks are written between steps. */
 const chunk = 500;
+/** Message ids that a step looks at for plain hashes. There are millions, and nearly all have a keyed hash. */
+const examinedIds = 20_000;
 
 export interface PruneStep {
   readonly dropped: number;
@@ -97,12 +99,19 @@ function examineChunk(database: DatabaseSync, after: number, { bound, future }: 
  * @returns the last message id of this step; null when no plain hash is left
  */
 export function rehashStep(database: DatabaseSync, seal: Seal, after: string): string | null {
+  const end = database
+    .prepare(
+      `SELECT message_id FROM messages WHERE message_id > ? ORDER BY message_id LIMIT 1 OFFSET ${examinedIds - 1}`,
+    )
+    .get(after);
+  const through = end === undefined ? null : readText(end, 'message_id');
   const rows = database
     .prepare(
       `SELECT message_id, body_hash FROM messages
-        WHERE message_id > ? AND length(body_hash) = 32 ORDER BY message_id LIMIT ${chunk}`,
+        WHERE message_id > ?1 AND (?2 IS NULL OR message_id <= ?2) AND length(body_hash) = 32
+        ORDER BY message_id LIMIT ${chunk}`,
     )
-    .all(after);
+    .all(after, through);
   if (rows.length > 0) {
     const update = database.prepare('UPDATE messages SET body_hash = ? WHERE message_id = ?');
     // The old hashes must not stay readable in free pages of the file.
@@ -117,6 +126,7 @@ export function rehashStep(database: DatabaseSync, seal: Seal, after: string): s
   }
   const last = rows.at(-1);
   if (last !== undefined && rows.length === chunk) return readText(last, 'message_id');
+  if (through !== null) return through;
   // Nor may they stay readable in old pages of the write-ahead log.
   if (after !== '' || rows.length > 0) database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
   return null;
