@@ -31,6 +31,8 @@ export interface WatchedSocket {
 
 interface Watched extends WatchedSocket {
   readonly socket: WebSocket;
+  /** Which of the checks between two pings sends its ping: all at once, ten thousand pings would take a third of a second. */
+  readonly turn: number;
   /** Since the last ping, in characters: no more than bytes. */
   sent: number;
   /** In how many more intervals the last ping may be answered; null when it is. */
@@ -44,15 +46,17 @@ interface Watched extends WatchedSocket {
 export function watchSockets(): SocketWatch {
   const all = new Set<Watched>();
   let checks = 0;
+  let added = 0;
   const timer = setInterval(() => {
     checks += 1;
-    for (const watched of all) check(watched, checks % checksPerPing === 0);
+    for (const watched of all) check(watched, checks % checksPerPing === watched.turn);
   }, checkEveryMs).unref();
 
   return {
     add: (socket) => {
       const watched: Watched = {
         socket,
+        turn: added++ % checksPerPing,
         sent: 0,
         intervalsLeft: null,
         end: null,

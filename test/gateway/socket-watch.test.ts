@@ -12,30 +12,38 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-interface Watch extends AsyncDisposable {
+interface Opened {
   readonly client: WebSocket;
   readonly socket: WebSocket;
   readonly watched: WatchedSocket;
 }
 
-/** A watched socket and its client, which are real; the clock of the watch is moved by hand. */
-async function watch(): Promise<Watch> {
+interface Server extends AsyncDisposable {
+  /** A watched socket and its client. */
+  readonly open: () => Promise<Opened>;
+}
+
+/** Its sockets are real; the clock of their watch is moved by hand. */
+async function serve(): Promise<Server> {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   const sockets = watchSockets();
   const http = createServer();
   const server = new WebSocketServer({ server: http });
-  const accepted = once(server, 'connection');
-  const client = new WebSocket((await listenAnywhere(http)).replace('http', 'ws'));
-  client.on('error', () => {});
-  await once(client, 'open');
-  const [socket]: WebSocket[] = await accepted;
-  if (socket === undefined) throw new Error('There is no socket.');
+  const url = (await listenAnywhere(http)).replace('http', 'ws');
+  const clients: WebSocket[] = [];
   return {
-    client,
-    socket,
-    watched: sockets.add(socket),
+    open: async () => {
+      const accepted = once(server, 'connection');
+      const client = new WebSocket(url);
+      clients.push(client);
+      client.on('error', () => {});
+      await once(client, 'open');
+      const [socket]: WebSocket[] = await accepted;
+      if (socket === undefined) throw new Error('There is no socket.');
+      return { client, socket, watched: sockets.add(socket) };
+    },
     [Symbol.asyncDispose]: async () => {
-      client.terminate();
+      for (const client of clients) client.terminate();
       sockets.stop();
       server.close();
       await new Promise((resolve) => http.close(resolve));
@@ -43,11 +51,18 @@ async function watch(): Promise<Watch> {
   };
 }
 
+type Watch = Opened & AsyncDisposable;
+
+async function watch(): Promise<Watch> {
+  const server = await serve();
+  return { ...(await server.open()), [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
+}
+
 async function until(isTrue: () => boolean): Promise<void> {
   while (!isTrue()) await new Promise((resolve) => setImmediate(resolve));
 }
 
-const isOpen = ({ socket }: Watch) => socket.readyState === WebSocket.OPEN;
+const isOpen = ({ socket }: Opened) => socket.readyState === WebSocket.OPEN;
 
 test('a client that answers pings stays', async () => {
   await using open = await watch();
@@ -122,4 +137,20 @@ test('a client to which nothing is read for a while is not blamed for it', async
   vi.advanceTimersByTime(500);
   expect(isOpen(open)).toBe(true);
   await answered;
+});
+
+test('many sockets are pinged one after the other, and not all at once', async () => {
+  await using server = await serve();
+  let pings = 0;
+  for (let count = 0; count < 60; count += 1) {
+    const { client } = await server.open();
+    client.on('ping', () => {
+      pings += 1;
+    });
+  }
+  vi.advanceTimersByTime(pingMs - 500);
+  await until(() => pings >= 58);
+  expect(pings).toBe(58);
+  vi.advanceTimersByTime(500);
+  await until(() => pings >= 60);
 });
