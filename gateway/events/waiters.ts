@@ -1,7 +1,13 @@
+import { setImmediate as nextRound } from 'node:timers/promises';
 import type { AppendNotice, Scope } from './log.ts';
 
 /** How often the end of the log is checked, in milliseconds. A lost notice delays a subscriber by this time at most. */
 export const checkEveryMs = 1000;
+/**
+ * So many waiters are woken in one round of the event loop. What each of them then reads and sends takes some 40 µs: ten thousand
+ * at once would let everybody else wait for half a second. With fewer the last of a thousand waits longer.
+ */
+const wokenAtOnce = 200;
 
 /** Waits for appends by subject, by user, or by none of them. There is no queue: a wake-up only means "read again". */
 export class Waiters {
@@ -34,13 +40,7 @@ export class Waiters {
    */
   wake(notice: AppendNotice | null, before = 0): void {
     for (const listener of this.#listeners) listener(notice);
-    if (notice === null) {
-      for (const key of [...this.#waiting.keys()]) this.#resolve(key, before);
-      return;
-    }
-    this.#resolve('all', before);
-    if (notice.userId !== null) this.#resolve(`user ${notice.userId}`, before);
-    if (notice.subject !== null) this.#resolve(`subject ${notice.subject.id}`, before);
+    void this.#resolve(notice === null ? [...this.#waiting.keys()] : keysOf(notice), before);
   }
 
   /** @returns removes the listener */
@@ -49,14 +49,29 @@ export class Waiters {
     return () => void this.#listeners.delete(listener);
   }
 
-  #resolve(key: string, before: number): void {
-    const resolvers = this.#waiting.get(key);
-    this.#waiting.delete(key);
-    for (const resolve of resolvers ?? []) resolve(before);
+  async #resolve(keys: readonly string[], before: number): Promise<void> {
+    const woken = keys.map((key) => this.#waiting.get(key) ?? []);
+    // Who waits from now on has read what is new.
+    for (const key of keys) this.#waiting.delete(key);
+    let count = 0;
+    for (const resolvers of woken) {
+      for (const resolve of resolvers) {
+        resolve(before);
+        count += 1;
+        if (count % wokenAtOnce === 0) await nextRound();
+      }
+    }
   }
 }
 
 function keyOf(scope: Scope): string {
   if (scope.subject !== undefined) return `subject ${scope.subject}`;
   return scope.userId === undefined ? 'all' : `user ${scope.userId}`;
+}
+
+function keysOf({ userId, subject }: AppendNotice): readonly string[] {
+  const keys = ['all'];
+  if (userId !== null) keys.push(`user ${userId}`);
+  if (subject !== null) keys.push(`subject ${subject.id}`);
+  return keys;
 }

@@ -1,3 +1,4 @@
+import { setImmediate as nextRound } from 'node:timers/promises';
 import { queryObjects } from 'node:v8';
 import { expect, test } from 'vitest';
 import { Waiters } from '../../../gateway/events/waiters.ts';
@@ -43,4 +44,21 @@ test('One of two who wait for the same may leave without the other', async () =>
   await left;
   waiters.wake({ userId: 'u1', subject: null }, 9);
   expect([await left, await stays]).toEqual([7, 9]);
+});
+
+test('Many waiters are woken in parts, and other work goes in between', async () => {
+  const waiters = new Waiters();
+  const { signal } = new AbortController();
+  const count = 5000;
+  let woken = 0;
+  const waiting = Array.from({ length: count }, () =>
+    waiters.wait({ userId: 'u1' }, 7, signal).then(() => {
+      woken += 1;
+    }),
+  );
+  waiters.wake({ userId: 'u1', subject: null });
+  await nextRound();
+  expect(woken).toBeGreaterThan(0);
+  expect(woken).toBeLessThan(count);
+  await Promise.all(waiting);
 });
