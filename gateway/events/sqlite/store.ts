@@ -24,7 +24,7 @@ import { inMemory, type LogFile, openLogFile } from './log-file.ts';
 import { LogReader } from './reader.ts';
 import { RecentEvents } from './recent-events.ts';
 import { LogWriter, type Written } from './writer.ts';
-import { AppendQueue, createLocalWriter, type Writer, WriterClient } from './writer-client.ts';
+import { AppendQueue, answerInTime, createLocalWriter, type Writer, WriterClient } from './writer-client.ts';
 
 /** How long a probe may take, in milliseconds: `/ready` and `/metrics` wait for it. */
 const probeMs = 2000;
@@ -67,8 +67,8 @@ export async function openSqliteStore(path: string, { keys, access }: SqliteOpti
   if (access === 'exclusive' && keys.length > 0) rehashAll(writer).catch(() => undefined);
   return {
     log: new SqliteLog({ file, writer, reader }),
-    idempotencyRecords: createIdempotencyRecords(writer),
-    oneTimeValues: createOneTimeValues(writer),
+    idempotencyRecords: createIdempotencyRecords(answerInTime(writer)),
+    oneTimeValues: createOneTimeValues(answerInTime(writer)),
     isChecked,
     checkIntegrity: async () => read(() => reader.integrity()),
   };
@@ -101,6 +101,7 @@ interface SqliteLogParts {
 class SqliteLog implements EventLog {
   readonly #file: LogFile;
   readonly #writer: Writer;
+  readonly #calls: Pick<Writer, 'call'>;
   readonly #reader: LogReader;
   readonly #latest: LatestCache;
   readonly #waiters = new Waiters();
@@ -117,6 +118,7 @@ class SqliteLog implements EventLog {
   constructor({ file, writer, reader }: SqliteLogParts) {
     this.#file = file;
     this.#writer = writer;
+    this.#calls = answerInTime(writer);
     this.#reader = reader;
     this.#latest = new LatestCache((subjects) => reader.latestOf(subjects));
     this.#epoch = reader.meta('epoch') ?? '';
@@ -175,7 +177,7 @@ class SqliteLog implements EventLog {
 
   claim(subject: string, known: Claimed): Promise<void> {
     // Also after a failure: the claim may be stored nevertheless.
-    return this.#writer.call('claim', subject, known).finally(() => this.#latest.delete(subject));
+    return this.#calls.call('claim', subject, known).finally(() => this.#latest.delete(subject));
   }
 
   async deadLetters(after: number, limit: number): Promise<readonly DeadLetter[]> {
@@ -187,7 +189,7 @@ class SqliteLog implements EventLog {
   }
 
   writeMark(name: string, value: string): Promise<void> {
-    return this.#writer.call('writeMark', name, value);
+    return this.#calls.call('writeMark', name, value);
   }
 
   async readMarks(prefix: string): Promise<ReadonlyMap<string, string>> {
@@ -195,7 +197,7 @@ class SqliteLog implements EventLog {
   }
 
   dropMark(name: string): Promise<void> {
-    return this.#writer.call('dropMark', name);
+    return this.#calls.call('dropMark', name);
   }
 
   onAppend(listener: (notice: AppendNotice | null) => void): () => void {
@@ -285,7 +287,7 @@ class SqliteLog implements EventLog {
   }
 }
 
-function createIdempotencyRecords(writer: Writer): IdempotencyRecords {
+function createIdempotencyRecords(writer: Pick<Writer, 'call'>): IdempotencyRecords {
   return {
     begin: (key, fingerprint) => writer.call('beginIdempotent', key, fingerprint, new Date()),
     isOfAnother: (key, fingerprint) => writer.call('isIdempotentOfAnother', key, fingerprint),
@@ -295,7 +297,7 @@ function createIdempotencyRecords(writer: Writer): IdempotencyRecords {
   };
 }
 
-function createOneTimeValues(writer: Writer): OneTimeValues {
+function createOneTimeValues(writer: Pick<Writer, 'call'>): OneTimeValues {
   return {
     put: (key, value, until) => writer.call('putOneTimeValue', key, value, { until, now: new Date() }),
     take: (key) => writer.call('takeOneTimeValue', key, new Date()),

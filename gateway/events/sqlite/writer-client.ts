@@ -118,11 +118,27 @@ function unavailable(cause: unknown): GatewayError {
   });
 }
 
-/** Messages per transaction at most. A transaction delays the next one. */
-const maxGroup = 500;
-/** How long messages wait for the disk, in milliseconds: the sender of a webhook waits for 15 s. */
+/** How long a call or a message waits for the disk, in milliseconds: the sender of a webhook waits for 15 s. */
 const answerMs = 10_000;
 
+/**
+ * The same writer for calls for which somebody waits: one that the disk does not answer in time fails, and may be done
+ * nevertheless.
+ */
+export function answerInTime(writer: Writer): Pick<Writer, 'call'> {
+  return {
+    call: async (name, ...args) => {
+      try {
+        return await within(answerMs, writer.call(name, ...args));
+      } catch (error) {
+        throw error instanceof AnswerTimeout ? unavailable(error) : error;
+      }
+    },
+  };
+}
+
+/** Messages per transaction at most. A transaction delays the next one. */
+const maxGroup = 500;
 export interface AppendListener {
   /** Called first for each group, with the end of the log before it. Another process may have appended meanwhile. */
   readonly onFollows: (end: number) => void;
