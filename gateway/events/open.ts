@@ -51,14 +51,29 @@ export async function openEventStore(
     const { openRedisStore } = await import('./redis/store.ts');
     const { cursorKey, ...store } = await openRedisStore(url, { keys, allowWeak, log });
     const cursors = createCursors(() => store.log.epoch(), [...derived, ...(cursorKey ? [cursorKey] : [])]);
+    if (access === 'exclusive') await warnOfOtherKey(store.log, log);
     return { ...store, cursors, checkIntegrity: async () => [] };
   }
   const path = location.kind === 'memory' ? inMemory : location.path;
   const { isChecked, ...store } = await openSqliteStore(path, { keys, access });
   if (!isChecked)
     log.info('events.check_skipped', { advice: 'npm run events -- verify checks a large file.' });
+  if (access === 'exclusive') await warnOfOtherKey(store.log, log);
   const cursors = createCursors(() => store.log.epoch(), [...derived, ...loadCursorKeys(path, derived)]);
   return { ...store, cursors, runShared: null };
+}
+
+/** With a wrong key the gateway works, and all clients that come back lose their place: only this line says why. */
+async function warnOfOtherKey(events: EventLog, log: Log): Promise<void> {
+  const end = await events.position();
+  if (end === 0) return;
+  // A log that cannot be read takes webhooks nevertheless.
+  const newest = await events.read({}, end - 1, 1).catch(() => null);
+  if (newest?.kind !== 'gap' || newest.reason !== 'sealed') return;
+  log.warn('events.other_key', {
+    advice:
+      'No key in EVENT_LOG_KEY decrypts the newest event. Add the key that it was stored with: until then, readers of it get RESYNC.',
+  });
 }
 
 /** The stored key of cursors, where there is one or no other key. */

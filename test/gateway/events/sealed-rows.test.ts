@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { follow } from '../../../gateway/events/follow.ts';
 import type { IdempotencyRecords } from '../../../gateway/events/idempotency.ts';
 import type { EventLog, NewMessage } from '../../../gateway/events/log.ts';
+import { type EventStoreLocation, openEventStore } from '../../../gateway/events/open.ts';
 import { openRedisStore } from '../../../gateway/events/redis/store.ts';
 import { Seal } from '../../../gateway/events/seal.ts';
 import { openSqliteStore } from '../../../gateway/events/sqlite/store.ts';
@@ -25,6 +26,7 @@ afterAll(async () => {
 });
 
 interface Place extends Disposable {
+  readonly location: EventStoreLocation;
   readonly open: (keys: readonly Buffer[]) => Promise<OpenStore>;
   /** A change by anyone who can write the store, in SQL or Lua. */
   readonly spoil: (how: Spoilt) => Promise<void>;
@@ -46,6 +48,7 @@ function placeInSqlite(): Place {
   const folder = makeFolder();
   const path = folder.file('events.db');
   return {
+    location: { kind: 'sqlite', path },
     open: async (keys) => {
       const store = await openSqliteStore(path, { keys, access: 'exclusive' });
       return { ...store, [Symbol.asyncDispose]: () => store.log.close() };
@@ -66,6 +69,7 @@ function placeInSqlite(): Place {
 function placeInRedis(): Place {
   const url = server.newUrl();
   return {
+    location: { kind: 'redis', url, allowWeak: false },
     open: async (keys) => {
       const store = await openRedisStore(url, { keys, allowWeak: false, log });
       return { ...store, [Symbol.asyncDispose]: () => store.log.close() };
@@ -258,6 +262,29 @@ describe.each([
     }
     await using without = await place.open([newKey]);
     expect(await without.log.append(other)).toMatchObject({ duplicate: true, altered: false });
+  });
+
+  test('a start with another key than that of the newest event says so, and one with both keys does not', async () => {
+    using place = openPlace();
+    const newKey = randomBytes(32);
+    {
+      await using store = await place.open([key]);
+      await store.log.append(newMessage('a'));
+    }
+    const linesOfStart = async (keys: readonly Buffer[]) => {
+      const lines: string[] = [];
+      const destination = { write: (line: string) => void lines.push(line) };
+      const store = await openEventStore(place.location, {
+        keys,
+        log: createLog({ level: 'warn', destination }),
+      });
+      await store.log.close();
+      return lines.map((line) => JSON.parse(line));
+    };
+    expect(await linesOfStart([newKey, key])).toEqual([]);
+    expect(await linesOfStart([newKey])).toMatchObject([
+      { event: 'events.other_key', advice: expect.stringContaining('EVENT_LOG_KEY') },
+    ]);
   });
 });
 
