@@ -93,6 +93,26 @@ test.each(['total', 'pages', 'nothing'] as const)(
   },
 );
 
+describe('after a long outage', () => {
+  async function openLongList(filtersByTime: boolean) {
+    const old = new Date(earlier.getTime() - 1);
+    const opened = await openService(1005, (index) => (index === 3 ? old : new Date()));
+    Object.assign(opened.plain, { filtersByTime, maxPageSize: 1, extent: 'pages' });
+    return opened;
+  }
+
+  test('a service that filters by time is read to its last page', async () => {
+    await using opened = await openLongList(true);
+    expect(await changedSince(opened, earlier)).toBe(1004);
+  });
+
+  test('one that does not is read for 1,000 pages', async () => {
+    await using opened = await openLongList(false);
+    expect(await changedSince(opened, earlier)).toBe(999);
+    expect(opened.pages()).toBe(1000);
+  });
+});
+
 describe('the hundred orders that changed last', () => {
   const ids = (orders: readonly { readonly id: string }[]) => new Set(orders.map(({ id }) => id));
 

@@ -276,20 +276,28 @@ export interface ChangedOrder {
   };
 }
 
+/** How many pages are read of a service that does not filter by time: it may have millions of orders. */
+const unfilteredPages = 1000;
+
 /**
- * Every order that changed since then, page by page, for the reconciliation with the event log. A service that does not
- * filter by time is read to its last page, of 1,000 at most.
+ * Every order that changed since then, page by page, for the reconciliation with the event log: to the last page of a service
+ * that filters by time, however long it was away. An order may come more than once.
  * @throws GatewayError UPSTREAM_*
  */
 export async function* listChangedOrders(service: Service, since: Date): AsyncGenerator<ChangedOrder> {
-  const seen = new Set<string>();
-  for await (const { rows } of walkSentOrders(service, { updatedAfter: since }, 1000)) {
+  let before: ReadonlySet<string> = new Set();
+  let isFiltered = true;
+  let pages = 0;
+  for await (const { rows } of walkSentOrders(service, { updatedAfter: since }, Infinity)) {
+    pages += 1;
     const orders = rows.filter((row) => row !== null);
-    const added = orders.filter(({ order }) => !seen.has(order.id));
-    for (const row of added) yield* toChangedOrder(row);
+    const ids = new Set(orders.map(({ order }) => order.id));
     // A service that does not page gives the same orders each time.
-    if (orders.length > 0 && added.length === 0) return;
-    for (const { order } of added) seen.add(order.id);
+    if (ids.size > 0 && ids.isSubsetOf(before)) return;
+    before = ids;
+    for (const row of orders) yield* toChangedOrder(row);
+    isFiltered &&= orders.length === rows.length;
+    if (!isFiltered && pages >= unfilteredPages) return;
   }
 }
 
