@@ -414,13 +414,16 @@ describe('several gateways over Redis', () => {
     await using second = await startManagementLab(service.url, { env });
     const all = `${org}/team/${teamId}/sandbox/webhook`;
     const secrets = [otherSecret];
+    let shown = otherSecret;
     const bothCame = Promise.withResolvers<void>();
     service.answers.set(`GET ${all}`, [200, { data: [{ id: 'ep_own', url: `${env.PUBLIC_URL}/webhooks` }] }]);
-    service.answers.set(`GET ${all}/ep_own/secret`, () => [200, { key: secrets.at(-1) }]);
+    service.answers.set(`GET ${all}/ep_own/secret`, () => [200, { key: shown }]);
     service.answers.set(`POST ${all}/ep_own/secret/rotate`, async ({ body }) => {
       secrets.push(Object(body).key);
       if (secrets.length === 3) bothCame.resolve();
       await bothCame.promise;
+      // Not before both have read the secret that they replace.
+      shown = Object(body).key;
       return [204];
     });
     const place = { teamId, environment: 'SANDBOX' };
