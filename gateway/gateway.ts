@@ -14,6 +14,7 @@ import {
 } from './composition/webhooks.ts';
 import type { Config } from './config/config.ts';
 import type { EventStore } from './events/open.ts';
+import { startPruning } from './events/pruning.ts';
 import type { GatewayWebhook } from './graph/context.ts';
 import { addDemo, createOwnHosts, type Demo } from './http/pages/demo.ts';
 import { createGraphiQLPages } from './http/pages/graphiql.ts';
@@ -99,7 +100,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     upgrade: async (request, socket, head) => (await graphql()).sockets.upgrade(request, socket, head),
     fetchMetrics: createOperatorRoutes(shownMetrics, probes).fetch,
   });
-  const stopPruning = startPruning(core);
+  const stopPruning = startPruning(core.store.log, { retentionDays: config.eventRetentionDays, log });
 
   const close = async () => {
     stopPruning();
@@ -239,28 +240,4 @@ async function loadGraphQL(core: Core, parts: GraphQLParts): Promise<GraphQLTran
   await setTimeout(pauseMs);
   await parts.service.upstream.connect();
   return createGraphQL(core, parts);
-}
-
-/** Short, because a gateway may be replaced within an hour, and because a pruning may fail. */
-const pruneEveryMs = 60_000;
-const dayMs = 86_400_000;
-
-/** Deletes old events every minute, first a minute after the start. Returns the function that stops it. */
-function startPruning({ config, log, store }: Core): () => void {
-  let [isPruning, isStopped] = [false, false];
-  const prune = async () => {
-    if (isPruning) return;
-    isPruning = true;
-    const before = new Date(Date.now() - config.eventRetentionDays * dayMs);
-    await store.log.prune(before).catch((error: unknown) => {
-      // A gateway that stops interrupts it; the next one continues.
-      if (!isStopped) log.error('events.prune_failed', { error });
-    });
-    isPruning = false;
-  };
-  const timer = setInterval(prune, pruneEveryMs).unref();
-  return () => {
-    isStopped = true;
-    clearInterval(timer);
-  };
 }
