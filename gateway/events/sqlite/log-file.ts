@@ -1,5 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import { chmodSync, existsSync, mkdirSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs';
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { GatewayError } from '../../errors.ts';
@@ -141,6 +152,7 @@ export function openLogFile(path: string, access: 'exclusive' | 'shared'): LogFi
       fill(database);
       return new LogFile(path, database, null);
     }
+    if (existsSync(path)) requireDatabase(path);
     if (access === 'exclusive') {
       mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
       lock = takeLock(`${behindLinks(path)}.lock`);
@@ -195,8 +207,25 @@ function fill(database: DatabaseSync): void {
   database.prepare("INSERT INTO meta (name, value) VALUES ('epoch', ?)").run(randomUUID());
 }
 
+const databaseHeader = Buffer.from('SQLite format 3\0');
+
+/** Refuses a file that does not begin as SQLite's do, and changes nothing of it: EVENT_LOG may name /dev/null or a text. */
+function requireDatabase(path: string): void {
+  const advice = 'Set EVENT_LOG to the path of a file that only the gateway uses.';
+  if (!statSync(path).isFile()) {
+    throw new GatewayError('EVENT_LOG_UNAVAILABLE', `The event log ${path} is no file. ${advice}`);
+  }
+  const file = openSync(path, 'r');
+  try {
+    const header = Buffer.alloc(databaseHeader.length);
+    readSync(file, header);
+    if (!header.equals(databaseHeader)) throw damaged(path);
+  } finally {
+    closeSync(file);
+  }
+}
+
 function openDatabase(path: string): DatabaseSync {
-  if (statSync(path).isFile() && statSync(path).size === 0) throw damaged(path);
   const database = new DatabaseSync(path, { timeout: busyMs });
   try {
     chmodSync(path, 0o600);
@@ -231,7 +260,7 @@ function missing(path: string): GatewayError {
 function damaged(path: string, cause?: unknown): GatewayError {
   return new GatewayError(
     'EVENT_LOG_DAMAGED',
-    `The event log ${path} is damaged. Restore it or move it away; it is never replaced silently.`,
+    `The event log ${path} is damaged, or is a file of something else. Restore it, or set EVENT_LOG to another path; it is never replaced silently.`,
     { cause },
   );
 }

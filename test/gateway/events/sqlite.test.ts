@@ -2,7 +2,9 @@ import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import {
+  chmodSync,
   copyFileSync,
+  mkdirSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -12,6 +14,7 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs';
+import { createServer } from 'node:net';
 import process from 'node:process';
 import { createInterface } from 'node:readline';
 import { DatabaseSync } from 'node:sqlite';
@@ -172,6 +175,26 @@ describe('a damaged file is refused and left as it is:', () => {
     expect(readFileSync(path).equals(before)).toBe(true);
     await expect(openLog(path)).rejects.toMatchObject({ code: 'EVENT_LOG_DAMAGED' });
   });
+});
+
+test('EVENT_LOG that names a file of something else, a socket or a folder: it keeps its mode, and nothing is made', async () => {
+  using folder = makeFolder();
+  const [file, socket, place] = [folder.file('passwords'), folder.file('socket'), folder.file('place')];
+  writeFileSync(file, 'name:x:0:0'.repeat(1000));
+  await using server = createServer().listen(socket);
+  await once(server, 'listening');
+  mkdirSync(place);
+  for (const path of [file, socket, place]) {
+    chmodSync(path, 0o755);
+    const before = readdirSync(folder.path);
+    for (const access of ['exclusive', 'shared'] as const) {
+      await expect(openSqliteStore(path, { keys: [], access })).rejects.toMatchObject({
+        code: path === file ? 'EVENT_LOG_DAMAGED' : 'EVENT_LOG_UNAVAILABLE',
+      });
+    }
+    expect(statSync(path).mode & 0o777).toBe(0o755);
+    expect(readdirSync(folder.path)).toEqual(before);
+  }
 });
 
 describe('a log of more than 512 MB', () => {
