@@ -24,7 +24,7 @@ const problems = {
     'The service does not give its lists of users and orders: it is away, or SERVICE_API_KEY or SERVICE_ORDERS_PATH is wrong.',
   stopping: 'The gateway is stopping.',
   broker:
-    'Events are not consumed: the broker does not answer or refuses the credentials, or the event log cannot be written.',
+    'Events are not consumed: the broker does not answer, refuses the credentials or has no such queue, or the event log cannot be written.',
   auditTrail: 'The audit trail cannot be written: accesses wait in memory.',
 } as const;
 
