@@ -47,7 +47,7 @@ const placeShape = z.tuple([
  * A connection over a list in numbered pages, newest first. The next page asks for rows no later than the last row
  * read. So no row is shown twice and none is missed while rows are added at the head, or enter and leave a filter
  * anywhere. If the service ignores the bound, later rows are left out here: a page may then be short, and rows that are
- * removed meanwhile may hide others.
+ * removed meanwhile may hide others. If such a list also begins with rows without a time or of other users, a row may come twice.
  * @throws GatewayError BAD_USER_INPUT for `first` out of 1..100, BAD_CURSOR for a cursor of another list
  */
 export async function newestFirstConnection<Node>(

@@ -88,7 +88,7 @@ const row = (ms: number, more: Partial<Row> = {}): Row => ({
 
 /** Few different times, so that many are equal. */
 const times = fc.integer({ min: 1000, max: 1040 });
-const newestMs = 2100;
+const [oldestMs, newestMs] = [1900, 2100];
 const firsts = fc.oneof(fc.integer({ min: 1, max: 100 }), fc.integer({ min: 1, max: 7 }));
 const often = (truth: boolean) => fc.integer({ min: 0, max: 9 }).map((value) => value > 0 === truth);
 const rowsOf = (flags: { readonly isDated: fc.Arbitrary<boolean>; readonly isHole: fc.Arbitrary<boolean> }) =>
@@ -132,6 +132,12 @@ async function compare(service: TestService, first: number, plan: readonly (read
   return { pages, shown, missed: present.filter((id) => !shown.includes(id)) };
 }
 
+/**
+ * What is read first is the caller's and has a time. Otherwise a service that ignores the bound is not recognized: a row may come
+ * twice then.
+ */
+const readFirst = ({ reverses }: ServiceOptions) => row(reverses ? oldestMs : newestMs);
+
 test.each([
   ['an honest service', honest, mixedRows],
   ['one that gives no total', { ...honest, totals: false }, mixedRows],
@@ -140,7 +146,7 @@ test.each([
 ])('a list of %s is walked with each row once', async (_name, options, lists) => {
   await fc.assert(
     fc.asyncProperty(lists, firsts, async (rows, first) => {
-      const service = openService(rows, options);
+      const service = openService([readFirst(options), ...rows], options);
       const { shown, missed } = await compare(service, first, []);
       expect({ missed, repeated: shown.length - new Set(shown).size }).toEqual({ missed: [], repeated: 0 });
     }),
@@ -155,8 +161,7 @@ describe('a list that changes while it is walked', () => {
   ])('rows %s: none is shown twice, and none that stays is missed', async (_name, lists, plans) => {
     await fc.assert(
       fc.asyncProperty(lists, firsts, plans, async (rows, first, plan) => {
-        // What is read first has a time: without one there is only its place to go on from.
-        const service = openService([row(newestMs), ...rows], honest);
+        const service = openService([readFirst(honest), ...rows], honest);
         const { shown, missed, pages } = await compare(service, first, plan);
         expect({ missed, repeated: shown.length - new Set(shown).size }).toEqual({ missed: [], repeated: 0 });
         const ms = pages.flatMap(({ edges }) => edges.map(({ node }) => node));
