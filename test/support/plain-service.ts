@@ -92,7 +92,7 @@ export async function startPlainService(): Promise<PlainService> {
       await service.held;
       const [page, asked] = [Number(searchParams.get('page') ?? 1), Number(searchParams.get('size') ?? 50)];
       const size = Math.min(asked, service.maxPageSize);
-      const listed = service.filtersByTime ? orders.filter((order) => isInTime(order, searchParams)) : orders;
+      const listed = service.filtersByTime ? orders.filter(isInTime(searchParams)) : orders;
       return json({
         orders: listed.slice((page - 1) * size, page * size),
         ...describeExtent(service.extent, listed.length, size),
@@ -133,18 +133,18 @@ function describeExtent(extent: PlainService['extent'], total: number, size: num
   return { total: { total }, pages, nothing: {}, 'one-page': { pages: 1 } }[extent];
 }
 
-function isInTime(order: PlainOrder, query: URLSearchParams): boolean {
-  const isIn = (name: 'created_at' | 'updated_at', from: string, to: string) => {
-    const at = microsecondsOf(String(order[name]));
-    return (
-      at >= microsecondsOf(query.get(from) ?? '1970-01-01') &&
-      at <= microsecondsOf(query.get(to) ?? '9999-01-01')
-    );
+function isInTime(query: URLSearchParams): (order: PlainOrder) => boolean {
+  const between = (name: 'created_at' | 'updated_at', ...bounds: readonly string[]) => {
+    const [from, to] = bounds.map((bound) => query.get(bound)).map((text) => text && microsecondsOf(text));
+    return (order: PlainOrder) => {
+      if (!from && !to) return true;
+      const at = microsecondsOf(String(order[name]));
+      return (!from || at >= from) && (!to || at <= to);
+    };
   };
-  return (
-    isIn('created_at', 'start_date', 'end_date') &&
-    isIn('updated_at', 'updated_start_date', 'updated_end_date')
-  );
+  const isPlaced = between('created_at', 'start_date', 'end_date');
+  const isChanged = between('updated_at', 'updated_start_date', 'updated_end_date');
+  return (order) => isPlaced(order) && isChanged(order);
 }
 
 /** The service stores and compares microseconds. */
