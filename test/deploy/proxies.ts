@@ -26,13 +26,16 @@ interface Place {
 const hostOf = ({ url }: { readonly url: string }) => new URL(url).host;
 const nginxText = readFileSync(join(deploy, 'nginx/labgraph.conf'), 'utf8');
 
-/** The configuration of a whole nginx. Old workers would otherwise keep their streams for as long as they like. */
+/**
+ * The configuration of a whole nginx. Old workers would otherwise keep their streams for as long as they like. Its usual folder of
+ * unfinished bodies is root's.
+ */
 const wholeNginx = (folder: string, site: string) => `
 pid ${folder}/nginx.pid;
 worker_processes 1;
 worker_shutdown_timeout 200ms;
 events { worker_connections 4096; }
-http { access_log off; include ${site}; }
+http { access_log off; client_body_temp_path ${folder}/body; proxy_temp_path ${folder}/proxy; include ${site}; }
 `;
 
 export interface Nginx extends Proxy {
@@ -110,8 +113,8 @@ export function checkConfigurations(folder: string): void {
   writeFileSync(
     site,
     nginxText
-      .replace('/etc/nginx/tls/gateway.pem', join(tls, 'certificate.pem'))
-      .replace('/etc/nginx/tls/gateway-key.pem', join(tls, 'key.pem')),
+      .replace('/etc/nginx/tls/gateway.pem', `"${join(tls, 'certificate.pem')}"`)
+      .replace('/etc/nginx/tls/gateway-key.pem', `"${join(tls, 'key.pem')}"`),
   );
   writeFileSync(whole, wholeNginx(folder, site));
   execFileSync(findNginx() ?? 'nginx', ['-t', '-p', folder, '-c', whole], { stdio: 'pipe' });

@@ -42,7 +42,12 @@ export default ({ mode }) => {
       outDir: `built/${mode}`,
       chunkSizeWarningLimit: 10_000,
       modulePreload: false,
-      rolldownOptions: { input, output: { entryFileNames: 'app.js', codeSplitting: false } },
+      rolldownOptions: {
+        input,
+        output: { entryFileNames: 'app.js', codeSplitting: false },
+        // A busy machine is no warning.
+        checks: { bundlerTimings: false },
+      },
     },
   };
 };
