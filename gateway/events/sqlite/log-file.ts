@@ -1,16 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import {
-  chmodSync,
-  closeSync,
-  existsSync,
-  mkdirSync,
-  openSync,
-  readSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  statSync,
-} from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { GatewayError } from '../../errors.ts';
@@ -152,7 +141,7 @@ export function openLogFile(path: string, access: 'exclusive' | 'shared'): LogFi
       fill(database);
       return new LogFile(path, database, null);
     }
-    if (existsSync(path)) requireDatabase(path);
+    if (existsSync(path) && !statSync(path).isFile()) throw noFile(path);
     if (access === 'exclusive') {
       mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
       lock = takeLock(`${behindLinks(path)}.lock`);
@@ -207,27 +196,12 @@ function fill(database: DatabaseSync): void {
   database.prepare("INSERT INTO meta (name, value) VALUES ('epoch', ?)").run(randomUUID());
 }
 
-const databaseHeader = Buffer.from('SQLite format 3\0');
-
-/** Refuses a file that does not begin as SQLite's do, and changes nothing of it: EVENT_LOG may name /dev/null or a text. */
-function requireDatabase(path: string): void {
-  const advice = 'Set EVENT_LOG to the path of a file that only the gateway uses.';
-  if (!statSync(path).isFile()) {
-    throw new GatewayError('EVENT_LOG_UNAVAILABLE', `The event log ${path} is no file. ${advice}`);
-  }
-  const file = openSync(path, 'r');
-  try {
-    const header = Buffer.alloc(databaseHeader.length);
-    readSync(file, header);
-    if (!header.equals(databaseHeader)) throw damaged(path);
-  } finally {
-    closeSync(file);
-  }
-}
-
 function openDatabase(path: string): DatabaseSync {
   const database = new DatabaseSync(path, { timeout: busyMs });
   try {
+    // Before anything of it is changed: EVENT_LOG may name the file of something else.
+    const isLog = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'meta'").get() !== undefined;
+    if (!isLog) throw damaged(path);
     chmodSync(path, 0o600);
     database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
     database.exec(tables);
@@ -263,6 +237,12 @@ function damaged(path: string, cause?: unknown): GatewayError {
     `The event log ${path} is damaged, or is a file of something else. Restore it, or set EVENT_LOG to another path; it is never replaced silently.`,
     { cause },
   );
+}
+
+/** A device keeps its mode: /dev/null belongs to everybody. */
+function noFile(path: string): GatewayError {
+  const message = `The event log ${path} is no file. Set EVENT_LOG to the path of a file that only the gateway uses.`;
+  return new GatewayError('EVENT_LOG_UNAVAILABLE', message);
 }
 
 function describeOpenFailure(cause: unknown, path: string): GatewayError {

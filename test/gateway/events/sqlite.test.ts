@@ -4,7 +4,6 @@ import { once } from 'node:events';
 import {
   chmodSync,
   copyFileSync,
-  mkdirSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -177,24 +176,44 @@ describe('a damaged file is refused and left as it is:', () => {
   });
 });
 
-test('EVENT_LOG that names a file of something else, a socket or a folder: it keeps its mode, and nothing is made', async () => {
-  using folder = makeFolder();
-  const [file, socket, place] = [folder.file('passwords'), folder.file('socket'), folder.file('place')];
-  writeFileSync(file, 'name:x:0:0'.repeat(1000));
-  await using server = createServer().listen(socket);
-  await once(server, 'listening');
-  mkdirSync(place);
-  for (const path of [file, socket, place]) {
+describe('EVENT_LOG that names something else, which nothing is changed of:', () => {
+  async function expectRefused(path: string, code: string) {
     chmodSync(path, 0o755);
-    const before = readdirSync(folder.path);
-    for (const access of ['exclusive', 'shared'] as const) {
-      await expect(openSqliteStore(path, { keys: [], access })).rejects.toMatchObject({
-        code: path === file ? 'EVENT_LOG_DAMAGED' : 'EVENT_LOG_UNAVAILABLE',
-      });
-    }
+    for (const access of ['exclusive', 'shared'] as const)
+      await expect(openSqliteStore(path, { keys: [], access })).rejects.toMatchObject({ code });
     expect(statSync(path).mode & 0o777).toBe(0o755);
-    expect(readdirSync(folder.path)).toEqual(before);
   }
+
+  test('a folder', async () => {
+    using folder = makeFolder();
+    await expectRefused(folder.path, 'EVENT_LOG_UNAVAILABLE');
+  });
+
+  test('a socket, as for any device', async () => {
+    using folder = makeFolder();
+    await using server = createServer().listen(folder.file('socket'));
+    await once(server, 'listening');
+    await expectRefused(folder.file('socket'), 'EVENT_LOG_UNAVAILABLE');
+    expect(readdirSync(folder.path)).toEqual(['socket']);
+  });
+
+  test.each([
+    ['a text', (path: string) => writeFileSync(path, 'name:x:0:0'.repeat(1000))],
+    [
+      'the database of something else',
+      (path: string) => {
+        using database = new DatabaseSync(path);
+        database.exec('CREATE TABLE people (name TEXT)');
+      },
+    ],
+  ])('%s', async (_name, make) => {
+    using folder = makeFolder();
+    const path = folder.file('other.db');
+    make(path);
+    const before = readFileSync(path);
+    await expectRefused(path, 'EVENT_LOG_DAMAGED');
+    expect(readFileSync(path).equals(before)).toBe(true);
+  });
 });
 
 describe('a log of more than 512 MB', () => {
