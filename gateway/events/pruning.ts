@@ -19,19 +19,27 @@ export interface PruningOptions {
  */
 export function startPruning(events: EventLog, { retentionDays, log }: PruningOptions): () => void {
   let [isPruning, isStopped] = [false, false];
-  let [clockOffset, pausedUntil] = [offsetOfClock(), 0];
-  const watchClock = () => {
-    const jumpMs = offsetOfClock() - clockOffset;
-    clockOffset += jumpMs;
-    if (jumpMs < -maxJumpMs) pausedUntil = 0;
-    if (jumpMs <= maxJumpMs) return;
-    pausedUntil = performance.now() + dayMs;
-    const advice = 'Nothing is deleted for a day. If the clock is wrong now, set it right before then.';
-    log.warn('events.clock_set_forward', { offSeconds: Math.round(jumpMs / 1000), advice });
+  /** The offset of a clock that is believed. */
+  let believed = offsetOfClock();
+  let pausedUntil: number | null = null;
+  const isPaused = () => {
+    const aheadMs = offsetOfClock() - believed;
+    const isOver = pausedUntil !== null && Date.now() >= pausedUntil;
+    if (aheadMs <= maxJumpMs || isOver) {
+      if (isOver || aheadMs < 0) believed += aheadMs;
+      pausedUntil = null;
+      return false;
+    }
+    if (pausedUntil === null) {
+      const advice = 'Nothing is deleted for a day. If the clock is wrong now, set it right before then.';
+      log.warn('events.clock_set_forward', { offSeconds: Math.round(aheadMs / 1000), advice });
+    }
+    // By the clock: a machine that sleeps each night looks as if its clock was set forward, and has less than a day in between.
+    pausedUntil ??= Date.now() + dayMs;
+    return true;
   };
   const prune = async () => {
-    watchClock();
-    if (isPruning || performance.now() < pausedUntil) return;
+    if (isPruning || isPaused()) return;
     isPruning = true;
     await events.prune(new Date(Date.now() - retentionDays * dayMs)).catch((error: unknown) => {
       // A gateway that stops interrupts it; the next one continues.
@@ -46,7 +54,7 @@ export function startPruning(events: EventLog, { retentionDays, log }: PruningOp
   };
 }
 
-/** How far the clock is ahead of the process's own time, which nobody can set. */
+/** How far the clock is ahead of the time since the start, which nobody can set. It grows while a machine sleeps. */
 function offsetOfClock(): number {
   return Date.now() - performance.now();
 }

@@ -106,6 +106,13 @@ describe('after a long outage', () => {
     expect(await changedSince(opened, earlier)).toBe(1004);
   });
 
+  test('also if one of its orders cannot be read', async () => {
+    await using opened = await openService(2010);
+    Object.assign(opened.plain, { filtersByTime: true, maxPageSize: 2, extent: 'pages' });
+    Object.assign(opened.plain.orders[3] ?? {}, { id: null });
+    expect(await changedSince(opened, earlier)).toBe(2009);
+  });
+
   test('one that does not is read for 1,000 pages', async () => {
     await using opened = await openLongList(false);
     expect(await changedSince(opened, earlier)).toBe(999);
