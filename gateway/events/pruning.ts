@@ -19,23 +19,23 @@ export interface PruningOptions {
  */
 export function startPruning(events: EventLog, { retentionDays, log }: PruningOptions): () => void {
   let [isPruning, isStopped] = [false, false];
-  /** The offset of a clock that is believed. */
   let believed = offsetOfClock();
+  /** By the clock: a machine that sleeps each night looks as if its clock was set forward, and runs for less than a day. */
   let pausedUntil: number | null = null;
   const isPaused = () => {
-    const aheadMs = offsetOfClock() - believed;
-    const isOver = pausedUntil !== null && Date.now() >= pausedUntil;
-    if (aheadMs <= maxJumpMs || isOver) {
-      if (isOver || aheadMs < 0) believed += aheadMs;
+    const offset = offsetOfClock();
+    // A clock that was set back is believed at once, one that was set forward after a day.
+    if (offset < believed || (pausedUntil !== null && Date.now() >= pausedUntil)) believed = offset;
+    const aheadMs = offset - believed;
+    if (aheadMs <= maxJumpMs) {
       pausedUntil = null;
       return false;
     }
     if (pausedUntil === null) {
+      pausedUntil = Date.now() + dayMs;
       const advice = 'Nothing is deleted for a day. If the clock is wrong now, set it right before then.';
       log.warn('events.clock_set_forward', { offSeconds: Math.round(aheadMs / 1000), advice });
     }
-    // By the clock: a machine that sleeps each night looks as if its clock was set forward, and has less than a day in between.
-    pausedUntil ??= Date.now() + dayMs;
     return true;
   };
   const prune = async () => {

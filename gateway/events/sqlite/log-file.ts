@@ -200,8 +200,10 @@ function openDatabase(path: string): DatabaseSync {
   const database = new DatabaseSync(path, { timeout: busyMs });
   try {
     // Before anything of it is changed: EVENT_LOG may name the file of something else.
-    const isLog = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'meta'").get() !== undefined;
-    if (!isLog) throw damaged(path);
+    const ownTables = database.prepare(
+      "SELECT name FROM sqlite_schema WHERE type = 'table' AND name IN ('meta', 'events', 'subjects')",
+    );
+    if (ownTables.all().length < 3) throw damaged(path);
     chmodSync(path, 0o600);
     database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
     database.exec(tables);
@@ -239,7 +241,7 @@ function damaged(path: string, cause?: unknown): GatewayError {
   );
 }
 
-/** A device keeps its mode: /dev/null belongs to everybody. */
+/** The mode of a device is not changed: /dev/null belongs to everybody. */
 function noFile(path: string): GatewayError {
   const message = `The event log ${path} is no file. Set EVENT_LOG to the path of a file that only the gateway uses.`;
   return new GatewayError('EVENT_LOG_UNAVAILABLE', message);

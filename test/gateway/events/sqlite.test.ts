@@ -203,7 +203,7 @@ describe('EVENT_LOG that names something else, which nothing is changed of:', ()
       'the database of something else',
       (path: string) => {
         using database = new DatabaseSync(path);
-        database.exec('CREATE TABLE people (name TEXT)');
+        database.exec('CREATE TABLE people (name TEXT); CREATE TABLE meta (name TEXT)');
       },
     ],
   ])('%s', async (_name, make) => {
