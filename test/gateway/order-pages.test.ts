@@ -120,6 +120,30 @@ describe('after a long outage', () => {
   });
 });
 
+test('changes are read to the end also if a page of orders is placed between two reads', async () => {
+  await using opened = await openService(60);
+  Object.assign(opened.plain, { maxPageSize: 10, extent: 'pages', filtersByTime: true });
+  const ids = new Set<string>();
+  for await (const { message } of listChangedOrders(opened.service, earlier)) {
+    ids.add(message.subject.id);
+    if (ids.size !== 10 || opened.plain.orders.length > 60) continue;
+    opened.plain.orders.unshift(...Array.from({ length: 10 }, (_, index) => plainOrder(100 + index, userId)));
+  }
+  expect(ids.size).toBe(60);
+});
+
+test('a service that sends all its orders as each page is asked a few times at most', async () => {
+  await using opened = await openService(120);
+  opened.plain.ignoresPages = true;
+  opened.plain.extent = 'nothing';
+  const ids = await Array.fromAsync(
+    listChangedOrders(opened.service, earlier),
+    ({ message }) => message.subject.id,
+  );
+  expect(new Set(ids).size).toBe(120);
+  expect(opened.pages()).toBeLessThanOrEqual(4);
+});
+
 describe('the hundred orders that changed last', () => {
   const ids = (orders: readonly { readonly id: string }[]) => new Set(orders.map(({ id }) => id));
 

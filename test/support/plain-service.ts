@@ -20,6 +20,8 @@ export interface PlainService {
   held: Promise<void> | null;
   /** The most orders of a page, even if more are requested. */
   maxPageSize: number;
+  /** Whether each page is the whole list. */
+  ignoresPages: boolean;
   /** Whether the list is filtered by the times of creation and of the last change, like that of the public service. */
   filtersByTime: boolean;
   /** What a page says about the length of the list: nothing, the truth, or that the list is the page. */
@@ -66,6 +68,7 @@ export async function startPlainService(): Promise<PlainService> {
     beforeList: null,
     held: null,
     maxPageSize: 100,
+    ignoresPages: false,
     filtersByTime: false,
     extent: 'total',
   };
@@ -74,6 +77,19 @@ export async function startPlainService(): Promise<PlainService> {
     const order = plainOrder(orders.length + 1, body.user_id, { shipping: body.shipping_details });
     orders.unshift(order);
     return { order, status: 'success', message: 'Order created.' };
+  };
+  const list = async (query: URLSearchParams) => {
+    service.beforeList?.();
+    await service.held;
+    const [page, asked] = [Number(query.get('page') ?? 1), Number(query.get('size') ?? 50)];
+    const size = Math.min(asked, service.maxPageSize);
+    const listed = service.filtersByTime ? orders.filter(isInTime(query)) : orders;
+    return json({
+      orders: service.ignoresPages ? listed : listed.slice((page - 1) * size, page * size),
+      ...describeExtent(service.extent, listed.length, size),
+      page,
+      size,
+    });
   };
   const answer = async (request: IncomingMessage): Promise<{ status: number; body: string }> => {
     const { pathname, searchParams } = new URL(request.url ?? '/', 'http://plain');
@@ -87,19 +103,7 @@ export async function startPlainService(): Promise<PlainService> {
       };
       return json({ users: [user], total: 1, offset: 0, limit: 100 });
     }
-    if (pathname === '/orders') {
-      service.beforeList?.();
-      await service.held;
-      const [page, asked] = [Number(searchParams.get('page') ?? 1), Number(searchParams.get('size') ?? 50)];
-      const size = Math.min(asked, service.maxPageSize);
-      const listed = service.filtersByTime ? orders.filter(isInTime(searchParams)) : orders;
-      return json({
-        orders: listed.slice((page - 1) * size, page * size),
-        ...describeExtent(service.extent, listed.length, size),
-        page,
-        size,
-      });
-    }
+    if (pathname === '/orders') return await list(searchParams);
     if (pathname === '/v3/order/testkit') {
       posts.push(JSON.parse(await readText(request)));
       const spoilt = service.spoiltAnswer;

@@ -286,14 +286,17 @@ const unfilteredPages = 1000;
  */
 export async function* listChangedOrders(service: Service, since: Date): AsyncGenerator<ChangedOrder> {
   let before: ReadonlySet<string> = new Set();
+  let repeats = 0;
   let isFiltered = true;
   let pages = 0;
   for await (const { rows } of walkSentOrders(service, { updatedAfter: since }, Infinity)) {
     pages += 1;
     const orders = rows.filter((row) => row !== null);
     const ids = new Set(orders.map(({ order }) => order.id));
-    // A service that does not page gives the same orders each time.
-    if (ids.size > 0 && ids.isSubsetOf(before)) return;
+    // A service that does not page gives the same orders each time. Others do so once if a page of orders is placed between
+    // two reads.
+    repeats = ids.size > 0 && ids.isSubsetOf(before) ? repeats + 1 : 0;
+    if (repeats === 3) return;
     before = ids;
     for (const row of orders) yield* toChangedOrder(row);
     // Single rows may be left out for another reason.
