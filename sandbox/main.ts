@@ -53,8 +53,8 @@ async function main(): Promise<void> {
   const stop = () => void sandbox.close().then(() => process.exit(0));
   process.once('SIGTERM', stop);
   process.once('SIGINT', stop);
-  for (const name of ['SANDBOX_WEBHOOK_URL', 'SANDBOX_DESTINATION'])
-    for (const url of readReceivers(name)) sandbox.webhooks.register(url);
+  const given = ['SANDBOX_WEBHOOK_URL', 'SANDBOX_DESTINATION'].flatMap(readReceivers);
+  for (const receiver of given) sandbox.webhooks.register(receiver);
   const { url } = await sandbox.listen({
     host: read('SANDBOX_HOST') ?? '127.0.0.1',
     port: readNumber('SANDBOX_PORT', 4010),
@@ -65,6 +65,11 @@ async function main(): Promise<void> {
       `SERVICE_MANAGEMENT_URL=${sandbox.managementUrl}\nSERVICE_MANAGEMENT_KEY=${sandbox.managementKey}\n` +
       `SERVICE_ORG_ID=${sandbox.orgId}\nMANAGEMENT_API_KEYS=${randomBytes(32).toString('base64url')}\n` +
       `PORTAL_ORIGINS=${url}\n`,
+  );
+  if (given.length > 0) return;
+  const address = 'http://127.0.0.1:4000/webhooks';
+  process.stderr.write(
+    `It sends no webhooks yet. Start it with SANDBOX_WEBHOOK_URL=${address} for a gateway there.\n`,
   );
 }
 

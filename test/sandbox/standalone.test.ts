@@ -20,6 +20,7 @@ async function startAlone(env: Readonly<Record<string, string>>) {
     env: { PATH: process.env.PATH, SANDBOX_PORT: '0', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
+  const advice = once(createInterface({ input: child.stderr }), 'line');
   const lines: string[] = [];
   for await (const line of createInterface({ input: child.stdout })) {
     lines.push(line);
@@ -29,6 +30,7 @@ async function startAlone(env: Readonly<Record<string, string>>) {
   return {
     lines,
     url,
+    advice,
     stop: async (signal: NodeJS.Signals) => {
       const exit = once(child, 'exit');
       child.kill(signal);
@@ -59,6 +61,7 @@ test('Run alone, the sandbox prints what a gateway needs, and ends on SIGTERM', 
     expect.stringMatching(/^MANAGEMENT_API_KEYS=[\w-]{43}$/),
     `PORTAL_ORIGINS=${alone.url}`,
   ]);
+  expect(await alone.advice).toEqual([expect.stringContaining('SANDBOX_WEBHOOK_URL=http')]);
   expect(await alone.stop('SIGTERM')).toEqual([0, null]);
 });
 
