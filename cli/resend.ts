@@ -65,6 +65,11 @@ async function resendOrder(session: Session<null>, orderId: string): Promise<boo
 
 async function resendEvent(session: Session<null>, after: string): Promise<boolean> {
   const { options, print, report } = session;
+  if (options['forward-to'] === undefined)
+    throw new GatewayError(
+      'BAD_USER_INPUT',
+      'This is no id of an order. If it is an `after` that listen or tail has printed, add --forward-to <url>.',
+    );
   const target = readTarget(options['forward-to']);
   const secret = await findSecret(session);
   const signal = AbortSignal.any([session.signal, AbortSignal.timeout(eventTimeoutMs)]);

@@ -76,6 +76,7 @@ function explainSilence(session: Session<null>): string {
 function explainStatus(status: number): string {
   if (status === 401 || status === 403) return 'The sandbox refuses the key.';
   if (status === 404) return 'This is no sandbox, or it does not know the user or the order.';
+  if (status === 422) return 'The sandbox does not accept the arguments: --user and --order take ids.';
   return `The sandbox answered ${status}.`;
 }
 

@@ -29,6 +29,11 @@ test('a gateway that does not answer is named as the fault, and not the cursor',
   expect(failed.said.trimEnd().split('\n').at(-1)).toBe('The gateway does not answer.');
 });
 
+test('what is no id of an order needs an address to be posted to', async () => {
+  const wrong = await callLabgraph({ LABGRAPH_KEY: gatewayKey }, 'resend', 'order-7');
+  expect(wrong).toMatchObject({ code: 2, said: expect.stringContaining('This is no id of an order.') });
+});
+
 test.each([
   [
     'token revoke --jti x',

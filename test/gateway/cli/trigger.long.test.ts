@@ -66,4 +66,6 @@ test('25 events of every family are triggered and reach the gateway, with the fi
     env: { ...env, SANDBOX_API_KEY: 'x' },
   });
   expect(refused).toMatchObject({ code: 1, out: '', said: 'The sandbox refuses the key.\n' });
+  const misnamed = await runLabgraph({ args: ['trigger', 'moon.phase.created', '--order', '7'], env });
+  expect(misnamed).toMatchObject({ code: 1, said: expect.stringContaining('--user and --order take ids') });
 }, 240_000);
