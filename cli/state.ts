@@ -2,13 +2,17 @@ import { createHash, randomBytes } from 'node:crypto';
 import { mkdir, open, readFile, rename } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { GatewayError } from '../gateway/errors.ts';
 
 /** What `listen` remembers between two runs: a small file that is replaced as a whole. */
 export interface Stored {
   readonly path: string;
-  /** @returns null where there is none yet */
+  /** @returns null where there is none yet. @throws GatewayError BAD_USER_INPUT if it cannot be read */
   readonly read: () => Promise<string | null>;
-  /** Settles when the text is durable: after a kill there is the old text or the new one. */
+  /**
+   * Settles when the text is durable: after a kill there is the old text or the new one.
+   * @throws GatewayError BAD_USER_INPUT if it cannot be written
+   */
   readonly write: (text: string) => Promise<void>;
 }
 
@@ -23,22 +27,36 @@ export function createStored(env: Readonly<Record<string, string | undefined>>, 
         return await readFile(path, 'utf8');
       } catch (error) {
         if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
-        throw error;
+        throw unusable(folder, error);
       }
     },
     write: async (text) => {
-      await mkdir(folder, { recursive: true, mode: 0o700 });
-      const next = `${path}.${process.pid}`;
-      const file = await open(next, 'w', 0o600);
       try {
-        await file.writeFile(text);
-        await file.datasync();
-      } finally {
-        await file.close();
+        await mkdir(folder, { recursive: true, mode: 0o700 });
+        await replaceFile(path, text);
+      } catch (error) {
+        throw unusable(folder, error);
       }
-      await rename(next, path);
     },
   };
+}
+
+async function replaceFile(path: string, text: string): Promise<void> {
+  const next = `${path}.${process.pid}`;
+  const file = await open(next, 'w', 0o600);
+  try {
+    await file.writeFile(text);
+    await file.datasync();
+  } finally {
+    await file.close();
+  }
+  await rename(next, path);
+}
+
+function unusable(folder: string, cause: unknown): GatewayError {
+  const reason = cause instanceof Error && 'code' in cause ? ` (${String(cause.code)})` : '';
+  const message = `${folder} cannot be read and written${reason}. Set XDG_STATE_HOME to a folder of yours with room.`;
+  return new GatewayError('BAD_USER_INPUT', message, { cause });
 }
 
 /** A name for a file that belongs to these words and to no others. */

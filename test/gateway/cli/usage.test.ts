@@ -54,6 +54,16 @@ test.each([
   });
 });
 
+test('a folder for cursors that cannot be used is named', async () => {
+  using folder = makeFolder();
+  writeFileSync(folder.file('state'), '');
+  const env = { LABGRAPH_URL: 'http://127.0.0.1:1', LABGRAPH_KEY: 'x', XDG_STATE_HOME: folder.file('state') };
+  expect(await callLabgraph(env, 'listen', '--forward-to', 'http://127.0.0.1:1')).toMatchObject({
+    ...{ code: 2, text: '' },
+    said: `BAD_USER_INPUT: ${folder.file('state')}/labgraph cannot be read and written (ENOTDIR). Set XDG_STATE_HOME to a folder of yours with room.\n`,
+  });
+});
+
 test('with --json sentences and errors are JSON too', async () => {
   const wrong = await callLabgraph({}, 'tail', '--json');
   expect(JSON.parse(wrong.said)).toEqual({ code: 'BAD_USER_INPUT', message: expect.any(String) });
