@@ -69,7 +69,7 @@ async function main(): Promise<void> {
   if (given.length > 0) return;
   const address = 'http://127.0.0.1:4000/webhooks';
   process.stderr.write(
-    `It sends no webhooks yet. Start it with SANDBOX_WEBHOOK_URL=${address} for a gateway there.\n`,
+    `No gateway is named for its webhooks. Start it with SANDBOX_WEBHOOK_URL=${address} for a gateway there.\n`,
   );
 }
 

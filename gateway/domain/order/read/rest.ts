@@ -295,10 +295,11 @@ export async function* listChangedOrders(service: Service, since: Date): AsyncGe
     const ids = new Set(orders.map(({ order }) => order.id));
     // A service that does not page gives the same orders each time. Others do so once if a page of orders is placed between
     // two reads.
-    repeats = ids.size > 0 && ids.isSubsetOf(before) ? repeats + 1 : 0;
+    const isRepeated = ids.size > 0 && ids.isSubsetOf(before);
+    repeats = isRepeated ? repeats + 1 : 0;
     if (repeats === 3) return;
     before = ids;
-    for (const row of orders) yield* toChangedOrder(row);
+    if (!isRepeated) for (const row of orders) yield* toChangedOrder(row);
     // Single rows may be left out for another reason.
     isFiltered &&= orders.length >= rows.length / 2;
     if (!isFiltered && pages >= unfilteredPages) return;
