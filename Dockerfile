@@ -6,10 +6,17 @@ ARG RUN_IMAGE=gcr.io/distroless/cc-debian12:nonroot
 FROM ${BUILD_IMAGE} AS build
 WORKDIR /app
 ENV NODE_ENV=production
-COPY package.json package-lock.json .npmrc preload.js tsconfig.base.json ./
+COPY package.json package-lock.json .npmrc ./
 COPY client/package.json client/
+COPY widget/package.json widget/
+RUN npm ci --ignore-scripts
+COPY preload.js tsconfig.base.json vite.config.ts ./
+COPY client/ client/
 COPY widget/ widget/
-RUN npm ci
+COPY cli/ cli/
+COPY gateway/ gateway/
+COPY sandbox/ sandbox/
+RUN npm run prepare
 RUN npm sbom --package-lock-only --sbom-format=cyclonedx --omit=dev > sbom.json
 # What only the build needed.
 RUN npm uninstall --no-save --ignore-scripts vite
@@ -23,10 +30,9 @@ LABEL org.opencontainers.image.title="Labgraph" \
 WORKDIR /app
 COPY --from=build /out/bin/node /usr/local/bin/node
 COPY --from=build --chown=65532:65532 /out/state /var/lib/labgraph
-COPY --from=build /app/package.json /app/sbom.json /app/preload.js ./
+COPY --from=build /app/package.json /app/sbom.json ./
 COPY --from=build /app/node_modules node_modules
-COPY --from=build /app/widget/dist widget/dist
-COPY gateway/ gateway/
+COPY --from=build /app/dist dist
 ENV NODE_ENV=production \
     HOST=0.0.0.0 \
     PORT=4000 \
@@ -40,4 +46,4 @@ EXPOSE 4000 9464
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=10s --timeout=5s --start-period=10s \
   CMD ["/usr/local/bin/node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/health`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
-ENTRYPOINT ["/usr/local/bin/node", "--import", "./preload.js", "gateway/main.ts"]
+ENTRYPOINT ["/usr/local/bin/node", "dist/gateway/main.js"]

@@ -1,12 +1,13 @@
 import { z } from 'zod';
 import { textUpTo } from './validation.ts';
 
-const names = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' });
+let names: Intl.DisplayNames | null = null;
 
 /** Accepts a two-letter code, and returns the full English name (specification: country). */
 const country = z.string().transform((text, context) => {
   const code = text.toUpperCase();
   const isCode = /^[A-Z]{2}$/.test(code) && code !== 'ZZ' && new Intl.Locale(`und-${code}`).region === code;
+  names ??= new Intl.DisplayNames('en', { type: 'region', fallback: 'none' });
   const name = isCode ? names.of(code) : undefined;
   if (name !== undefined) return name;
   context.addIssue({ code: 'custom', message: 'country is not a two-letter code' });

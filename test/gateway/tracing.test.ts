@@ -81,13 +81,15 @@ test('a new trace that is not sampled is not recorded, and its calls carry one i
   expect(service.traces).toEqual(Array(4).fill(expect.stringMatching(`^00-${traceId}-[\\da-f]{16}-01$`)));
 });
 
-test('without a collector nothing of the SDK is loaded; prom-client loads the API', async () => {
+test('without a collector nothing of the SDK is loaded', async () => {
   const hook = `import { registerHooks } from 'node:module';
 registerHooks({ load: (url, context, next) => { console.log('loaded ' + url); return next(url, context); } });`;
   const options = `--import=data:text/javascript,${encodeURIComponent(hook)}`;
   await using gateway = await startGateway('http://127.0.0.1:9', { NODE_OPTIONS: options });
-  const packages = gateway.output.join('\n').match(/(?<=^loaded .*\/)@opentelemetry\/[^/]+/gm);
-  expect(new Set(packages)).toEqual(new Set(['@opentelemetry/api']));
+  const loaded = gateway.output.filter((line) => line.startsWith('loaded '));
+  expect(loaded.length).toBeGreaterThan(10);
+  // The API is part of the built gateway; beside the source, prom-client loads it.
+  expect(loaded.filter((line) => /@opentelemetry\/(?!api\/)/.test(line))).toEqual([]);
 });
 
 test("a team's own SDK takes the gateway's place, and its sampler decides", async () => {

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { startFile } from './gateway-process.ts';
 import { findFreePort } from './listening.ts';
 import { type GatewayVictim, prepareGateway } from './processes.ts';
 
@@ -30,14 +30,12 @@ export interface Surroundings {
   readonly service: string;
   /** Address of Redis; undefined: SQLite in the folder. */
   readonly redis: string | undefined;
-  /** The module that Node runs; `gateway/main.ts` where left out. */
+  /** The module that Node runs; what `npm start` runs where left out. */
   readonly main?: string | undefined;
   /** Whether the gateways over Redis listen on one port (REUSE_PORT). */
   readonly sharesPort?: boolean;
   readonly env?: Readonly<Record<string, string>>;
 }
-
-const ourMain = fileURLToPath(new URL('../../gateway/main.ts', import.meta.url));
 
 /**
  * Gateways as in production: one over SQLite, or two over Redis. Every change must come by webhook: nothing is
@@ -67,6 +65,6 @@ export async function prepareGateways(around: Surroundings): Promise<readonly Ga
   };
   const names = around.redis === undefined ? ['gateway'] : ['gateway 1', 'gateway 2'];
   const port = around.sharesPort ? { port: await findFreePort() } : {};
-  const options = { main: around.main ?? ourMain, folder: around.folder, env, ...port };
+  const options = { main: around.main ?? startFile, folder: around.folder, env, ...port };
   return await Promise.all(names.map((name) => prepareGateway(name, options)));
 }

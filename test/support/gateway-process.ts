@@ -14,15 +14,16 @@ export interface GatewayProcess {
   readonly end: (signal: 'SIGTERM' | 'SIGKILL') => Promise<number | null>;
 }
 
-const main = fileURLToPath(new URL('../../gateway/main.ts', import.meta.url));
+/** What `npm start` runs. */
+export const startFile = fileURLToPath(new URL('../../start.js', import.meta.url));
 
-/** Starts `gateway/main.ts` in a folder and resolves once it prints its address. `onLine` gets each line from the start on. */
+/** Starts a gateway in a folder and resolves once it prints its address. `onLine` gets each line from the start on. */
 export async function startGatewayProcess(
   folder: string,
   env: Readonly<Record<string, string>>,
   onLine?: (line: string, pid: number) => void,
 ): Promise<GatewayProcess> {
-  const child = spawn(process.execPath, [main], {
+  const child = spawn(process.execPath, [startFile], {
     cwd: folder,
     env: { PATH: process.env.PATH, NODE_COMPILE_CACHE: compileCache, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -4,7 +4,6 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import { findFreePort } from './listening.ts';
 
 /** A process under test that can be ended, stopped and started again at the same address. */
@@ -90,7 +89,7 @@ export function createVictim({ name, file, args, cwd, env, isReady, isGroup = fa
 }
 
 export interface GatewayOptions {
-  /** The module that Node runs: `gateway/main.ts`, or one that makes a gateway with a fault. */
+  /** The module that Node runs: `start.js`, or one that makes a gateway with a fault. */
   readonly main: string;
   readonly folder: string;
   readonly env: Readonly<Record<string, string>>;
@@ -98,12 +97,8 @@ export interface GatewayOptions {
   readonly port?: number;
 }
 
-/** Preloaded as by `npm start`. */
-const preload = fileURLToPath(new URL('../../preload.js', import.meta.url));
-
 export async function prepareGateway(name: string, options: GatewayOptions): Promise<GatewayVictim> {
   return await prepareServer(name, {
-    preload,
     main: options.main,
     folder: options.folder,
     env: options.env,
@@ -113,8 +108,6 @@ export async function prepareGateway(name: string, options: GatewayOptions): Pro
 }
 
 export interface ServerOptions {
-  /** The module that Node loads first. */
-  readonly preload?: string;
   /** The module that Node runs; it listens on the port that the variable PORT names. */
   readonly main: string;
   readonly folder: string;
@@ -130,7 +123,7 @@ export async function prepareServer(name: string, options: ServerOptions): Promi
   const victim = createVictim({
     name,
     file: process.execPath,
-    args: [...(options.preload === undefined ? [] : ['--import', options.preload]), options.main],
+    args: [options.main],
     cwd: options.folder,
     env: { PATH: process.env.PATH ?? '', ...options.env, PORT: String(port) },
     isReady: (line) => line.startsWith(options.greeting),

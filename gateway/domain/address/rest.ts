@@ -22,8 +22,8 @@ export const readAddress = optional(
   })),
 );
 
-const names = new Intl.DisplayNames(['en'], { type: 'region', fallback: 'none' });
-
+/** Made when first needed: the first formatter of a process takes 35 ms, and a start needs none. */
+let names: Intl.DisplayNames | null = null;
 let codesByName: ReadonlyMap<string, string> | null = null;
 
 /** Names of the runtime that are no country's: test regions, groups of countries, and "unknown". */
@@ -32,6 +32,7 @@ const noCountries: ReadonlySet<string> = new Set(['EU', 'EZ', 'QO', 'UN', 'XA', 
 /** The code in use for two letters, such as GB for UK, with the English name of its country; null for all other letters. */
 function findCountry(letters: string): { readonly name: string; readonly code: string } | null {
   const code = new Intl.Locale(`und-${letters}`).region ?? letters;
+  names ??= new Intl.DisplayNames(['en'], { type: 'region', fallback: 'none' });
   const name = noCountries.has(code) ? undefined : names.of(code);
   return name === undefined ? null : { name, code };
 }

@@ -9,6 +9,7 @@ import {
   listSamples,
   listSummaries,
   maxRows,
+  maxRowsText,
   type StreamOfWorkout,
 } from './actions.ts';
 import type { ActivityReading, HealthSource } from './rest.ts';
@@ -195,7 +196,7 @@ workoutStreamRef.implement({
 const cost = { field: 1, multiplier: maxRows };
 /** Facts are deleted with their messages (decision 0020). */
 const stored = 'in the last days that the gateway stores (EVENT_RETENTION_DAYS, 7 by default)';
-const bound = `a range with more than ${maxRows.toLocaleString('en')} is refused.`;
+const bound = `a range with more than ${maxRowsText} is refused.`;
 
 builder.objectFields(userRef, (t) => ({
   healthSummaries: t.field({

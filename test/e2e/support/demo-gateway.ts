@@ -5,10 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import { compileCache } from '../../support/compile-cache.ts';
-
-const mainFile = fileURLToPath(new URL('../../../gateway/main.ts', import.meta.url));
+import { startFile } from '../../support/gateway-process.ts';
 
 /** The gateway as `npm start` runs it, with nothing configured, in an empty folder of its own. */
 export interface DemoGateway {
@@ -25,7 +23,7 @@ export async function startDemoGateway(
 ): Promise<DemoGateway> {
   const folder = mkdtempSync(join(tmpdir(), 'labgraph-demo-'));
   const { PATH = '' } = process.env;
-  const child = spawn('node', [mainFile], {
+  const child = spawn('node', [startFile], {
     cwd: folder,
     env: { PATH, PORT: '0', NODE_COMPILE_CACHE: compileCache, ...settings },
     stdio: ['ignore', 'pipe', 'inherit'],

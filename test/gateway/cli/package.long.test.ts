@@ -16,8 +16,7 @@ const root = fileURLToPath(new URL('../../../', import.meta.url));
 async function install() {
   const folder = makeFolder();
   const project = folder.file('an empty folder');
-  // The script `prepare` builds a page that other tests read meanwhile.
-  await run('npm', ['run', 'prepack'], { cwd: root });
+  // The scripts build again what other tests run meanwhile; the test command has built it.
   await run('npm', ['pack', '--ignore-scripts', '--pack-destination', folder.path], { cwd: root });
   const [tarball = ''] = readdirSync(folder.path).filter((name) => name.endsWith('.tgz'));
   linkDependencies(join(project, 'node_modules'));
