@@ -75,8 +75,11 @@ export function createContexts(core: Core, parts: ContextParts): Contexts {
     const onAccess = watchAgain(trail?.watch ?? null, { caller, dependencies });
     const service = services.bind({ caller, signal: left, onAccess, calls, timeoutMs: operationTimeoutMs });
     const work = scheduler.begin(caller, left);
+    const { mintViewerToken, revokeViewerTokens } = createTokenActions(core, { caller, onAccess });
+    // Without `...`: V8 makes an object with a spread and a dozen more members a dictionary, which is slow and large.
     const context: GraphContext = {
-      ...createTokenActions(core, { caller, onAccess }),
+      mintViewerToken,
+      revokeViewerTokens,
       caller,
       origin: origin ?? null,
       service,
