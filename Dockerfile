@@ -10,7 +10,7 @@ COPY package.json package-lock.json .npmrc ./
 COPY client/package.json client/
 COPY widget/package.json widget/
 RUN npm ci --ignore-scripts
-COPY preload.js tsconfig.base.json vite.config.ts ./
+COPY preload.js tsconfig.base.json build.ts ./
 COPY client/ client/
 COPY widget/ widget/
 COPY cli/ cli/

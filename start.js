@@ -9,7 +9,7 @@ const built = 'dist/gateway/main.js';
 const source = 'gateway/main.ts';
 /** What the built gateway is made of. A folder is newer, too, when a file is added or removed. */
 const folders = ['gateway', 'sandbox', 'widget/dist'];
-const files = ['package-lock.json', 'vite.config.ts'];
+const files = ['package-lock.json', 'build.ts'];
 
 function findNewer() {
   const builtMs = statSync(root + built).mtimeMs;

@@ -1,6 +1,6 @@
 import { copyFileSync, globSync, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { defineConfig, type Plugin } from 'vite';
+import { build, type Plugin } from 'vite';
 import manifest from './package.json' with { type: 'json' };
 
 /**
@@ -37,7 +37,8 @@ const addresses: Plugin = {
   },
 };
 
-export default defineConfig({
+await build({
+  configFile: false,
   root,
   logLevel: 'warn',
   plugins: [addresses],
