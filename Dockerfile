@@ -6,6 +6,7 @@ ARG RUN_IMAGE=gcr.io/distroless/cc-debian12:nonroot
 FROM ${BUILD_IMAGE} AS build
 WORKDIR /app
 ENV NODE_ENV=production
+# Libraries first: they are installed again only when the lockfile changes.
 COPY package.json package-lock.json .npmrc ./
 COPY client/package.json client/
 COPY widget/package.json widget/
@@ -30,7 +31,7 @@ LABEL org.opencontainers.image.title="Labgraph" \
 WORKDIR /app
 COPY --from=build /out/bin/node /usr/local/bin/node
 COPY --from=build --chown=65532:65532 /out/state /var/lib/labgraph
-COPY --from=build /app/package.json /app/sbom.json ./
+COPY --from=build /app/sbom.json ./
 COPY --from=build /app/node_modules node_modules
 COPY --from=build /app/dist dist
 ENV NODE_ENV=production \

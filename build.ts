@@ -56,7 +56,8 @@ await build({
     copyPublicDir: false,
     rolldownOptions: {
       input: Object.fromEntries(entries.map((entry) => [entry.replace(/\.[jt]s$/, ''), entry])),
-      output: { entryFileNames: '[name].js', chunkFileNames: '[name].js', keepNames: true },
+      // Names that parts export differ in each build: with a hash, a running gateway does not mix two builds.
+      output: { entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js', keepNames: true },
     },
   },
 });

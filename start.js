@@ -11,13 +11,18 @@ const source = 'gateway/main.ts';
 const folders = ['gateway', 'sandbox', 'widget/dist'];
 const files = ['package-lock.json', 'build.ts'];
 
+/** 0 for a link to nothing, as editors make, and for what is removed meanwhile. */
+function modifiedMs(path) {
+  return statSync(root + path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+}
+
 function findNewer() {
-  const builtMs = statSync(root + built).mtimeMs;
+  const builtMs = modifiedMs(built);
   const present = folders.filter((folder) => existsSync(root + folder));
   const paths = present.flatMap((folder) =>
     readdirSync(root + folder, { recursive: true }).map((name) => `${folder}/${name}`),
   );
-  return [...files, ...present, ...paths].find((path) => statSync(root + path).mtimeMs > builtMs);
+  return [...files, ...present, ...paths].find((path) => modifiedMs(path) > builtMs);
 }
 
 function choose() {

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, mkdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
@@ -40,6 +40,13 @@ function makeCheckout() {
 
 test('npm start runs the gateway that was built', () => {
   using checkout = makeCheckout();
+  expect(checkout.start()).toEqual({ started: built, said: '' });
+});
+
+test('a link to nothing, as Emacs makes beside a file that is edited, ends no start', () => {
+  using checkout = makeCheckout();
+  symlinkSync('nobody@nowhere', checkout.file('gateway/.#main.ts'));
+  checkout.touch('gateway', 50);
   expect(checkout.start()).toEqual({ started: built, said: '' });
 });
 

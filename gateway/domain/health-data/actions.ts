@@ -34,7 +34,7 @@ const dayMs = 86_400_000;
 /** The most rows of one answer; a day with a value each minute has 1,440. */
 export const maxRows = 2000;
 /** For sentences. A formatter of the runtime would cost each start 35 ms. */
-export const maxRowsText = '2,000';
+export const maxRowsText = String(maxRows).replace(/(?=\d{3}$)/, ',');
 
 /** Health data of one resource of a user; both ends of the range are included. */
 export interface HealthQuery {
