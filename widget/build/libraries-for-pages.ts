@@ -1,11 +1,5 @@
 import type { Plugin } from 'vite';
-
-/** One change to the text of a file of a library. */
-interface Change {
-  readonly file: RegExp;
-  readonly from: RegExp;
-  readonly to: string;
-}
+import { type Change, changeLibraries } from './change-libraries.ts';
 
 const CHANGES: readonly Change[] = [
   // A page allows a Trusted Types policy by its name, and each name once: copies of the module share the policy.
@@ -35,25 +29,5 @@ const CHANGES: readonly Change[] = [
   { file: /graphql-ws\/dist\/client\.js$/, from: /\biterate\(request\) \{/g, to: '$& return;' },
 ];
 
-/** Changes Lit and graphql-ws for the module for pages, which contains them. The build fails unless each place is there once. */
-export function librariesForPages(): Plugin {
-  const open = new Set(CHANGES);
-  return {
-    name: 'libraries-for-pages',
-    apply: 'build',
-    transform(code, id) {
-      let changed = code;
-      for (const change of CHANGES.filter(({ file }) => file.test(id))) {
-        const places = changed.match(change.from)?.length;
-        if (places !== 1) throw new Error(`${id} has ${places ?? 0} places like ${change.from}.`);
-        changed = changed.replace(change.from, change.to);
-        open.delete(change);
-      }
-      return changed === code ? null : { code: changed, map: null };
-    },
-    buildEnd(error) {
-      if (error) return;
-      for (const { file } of open) throw new Error(`The module for pages does not contain ${file}.`);
-    },
-  };
-}
+/** Changes Lit and graphql-ws for the module for pages, which contains them. */
+export const librariesForPages = (): Plugin => changeLibraries(CHANGES);

@@ -143,20 +143,32 @@ interface ConnectionParts<Node>
 
 /** A connection of these edges. Its cursors are made on demand, because most queries ask for none of them. */
 export function toConnection<Node>(parts: ConnectionParts<Node>): Connection<Node> {
-  const { edges, totalCount, issueEnd, ...pageInfo } = parts;
-  return {
-    edges,
-    totalCount,
-    pageInfo: {
-      ...pageInfo,
-      get startCursor() {
-        return edges[0]?.cursor ?? null;
-      },
-      get endCursor() {
-        return issueEnd?.() ?? null;
-      },
-    },
-  };
+  const { edges, totalCount } = parts;
+  return { edges, totalCount, pageInfo: new CursorsOnDemand(parts) };
+}
+
+/**
+ * A class, as the edge below: V8 puts the getters of an object literal straight into the old generation, where they hold
+ * the whole page until the next full collection (decision 0134).
+ */
+class CursorsOnDemand implements PageInfo {
+  readonly hasNextPage: boolean;
+  readonly hasPreviousPage: boolean;
+  readonly #parts: ConnectionParts<unknown>;
+
+  constructor(parts: ConnectionParts<unknown>) {
+    this.hasNextPage = parts.hasNextPage;
+    this.hasPreviousPage = parts.hasPreviousPage;
+    this.#parts = parts;
+  }
+
+  get startCursor(): string | null {
+    return this.#parts.edges[0]?.cursor ?? null;
+  }
+
+  get endCursor(): string | null {
+    return this.#parts.issueEnd?.() ?? null;
+  }
 }
 
 /** The edges of rows, without those that were left out (null). */
@@ -164,15 +176,20 @@ export function toEdges<Node>(
   rows: readonly (Node | null)[],
   cursorAt: (index: number) => string,
 ): Connection<Node>['edges'] {
-  return rows.flatMap((node, index) => (node === null ? [] : [toEdge(node, () => cursorAt(index))]));
+  return rows.flatMap((node, index) => (node === null ? [] : [new Edge(node, () => cursorAt(index))]));
 }
 
 /** An edge that makes its cursor on demand. */
-export function toEdge<Node>(node: Node, issue: () => string): Connection<Node>['edges'][number] {
-  return {
-    node,
-    get cursor() {
-      return issue();
-    },
-  };
+export class Edge<Node> {
+  readonly node: Node;
+  readonly #issue: () => string;
+
+  constructor(node: Node, issue: () => string) {
+    this.node = node;
+    this.#issue = issue;
+  }
+
+  get cursor(): string {
+    return this.#issue();
+  }
 }

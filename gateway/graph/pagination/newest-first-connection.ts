@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { z } from 'zod';
 import { startOfDay } from '../../parse/dates.ts';
 import type { Page } from '../../service/calls.ts';
-import { type Connection, type ConnectionArguments, readFirst, toConnection, toEdge } from './connection.ts';
+import { type Connection, type ConnectionArguments, Edge, readFirst, toConnection } from './connection.ts';
 import type { ListCursors } from './cursors.ts';
 import { maxPageSize, type PageRange, type Reading, readPlaces } from './paged-connection.ts';
 
@@ -65,7 +65,7 @@ export async function newestFirstConnection<Node>(
   const isFurther = length > 0 || endAt > window.place.skip;
   const hasNextPage = isFurther && (places.has(endAt) || hasMorePages);
   return toConnection({
-    edges: edges.map(({ node, place }) => toEdge(node, () => cursorOf(place()))),
+    edges: edges.map(({ node, place }) => new Edge(node, () => cursorOf(place()))),
     totalCount: totalCount === null ? null : (window.place.above ?? 0) + totalCount,
     hasNextPage,
     hasPreviousPage: args.after != null,
