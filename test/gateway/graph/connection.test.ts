@@ -222,7 +222,7 @@ describe('a list in numbered pages', () => {
     ['total alone, which may be that of the page', { total: null }],
   ])('that is empty has a count and no cursors (%s)', async (_name, extent) => {
     const { read } = openPages([], () => extent);
-    expect(await read({})).toEqual({
+    expect(await read({})).toMatchObject({
       edges: [],
       totalCount: 0,
       pageInfo: { hasNextPage: false, hasPreviousPage: false, startCursor: null, endCursor: null },
