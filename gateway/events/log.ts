@@ -31,8 +31,14 @@ export interface EventLog {
   readonly wake: (scope: Scope, after: number, signal: AbortSignal) => Promise<number>;
   /** The highest version of a subject in the log; version 0 for a subject that was only claimed. */
   readonly latest: (subject: string) => Promise<Latest | null>;
-  /** The same of several subjects, in their order. */
-  readonly latestOf: (subjects: readonly string[]) => Promise<readonly (Latest | null)[]>;
+  /**
+   * The same of several subjects, in their order.
+   * @param changedSince of a subject without a change since then it may be null, which is cheaper
+   */
+  readonly latestOf: (
+    subjects: readonly string[],
+    changedSince?: Date,
+  ) => Promise<readonly (Latest | null)[]>;
   /** The subjects of a user that messages have changed since this time, each once, in any order. */
   readonly changedSince: (userId: string, since: Date) => Promise<readonly string[]>;
   /**
@@ -244,6 +250,11 @@ export interface Latest {
   readonly userId: string | null;
 }
 
+/** A position is a time in microseconds, never earlier than the message was received: messages since then are not before this one. */
+export function firstPositionOf(since: Date): number {
+  return since.getTime() * 1000;
+}
+
 /**
  * Whether a message is a change of its subject: a higher version than any before it. A reconciled message also counts
  * at the same version if the subject has moved to another user.
@@ -267,15 +278,15 @@ export const contentDays = 2;
 
 /** The newest versions that the log has of its subjects. */
 export interface Versions {
-  /** The highest version of each subject, as `EventLog.latestOf`. */
-  readonly latestOf: (subjects: readonly string[]) => Promise<readonly (Latest | null)[]>;
+  /** The highest version of each subject that has changed since then; of others it may be null. */
+  readonly changedOf: (subjects: readonly string[], since: Date) => Promise<readonly (Latest | null)[]>;
   /** The event of the highest version; null where it was received longer ago than this, or cannot be read. */
   readonly readLatest: (subject: string, latest: Latest, maxAgeMs: number) => Promise<StoredEvent | null>;
 }
 
 export function createVersions(log: EventLog): Versions {
   return {
-    latestOf: (subjects) => log.latestOf(subjects),
+    changedOf: (subjects, since) => log.latestOf(subjects, since),
     readLatest: async (subject, { position }, maxAgeMs) => {
       const batch = await log.read({ subject, changesOnly: true }, position - 1, 1);
       const event = batch.kind === 'events' ? batch.events[0] : undefined;

@@ -1,5 +1,15 @@
 import type { DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync } from 'node:sqlite';
-import type { Batch, DeadLetter, Extent, FactQuery, Gap, Latest, Scope, StoredFact } from '../log.ts';
+import {
+  type Batch,
+  type DeadLetter,
+  type Extent,
+  type FactQuery,
+  firstPositionOf,
+  type Gap,
+  type Latest,
+  type Scope,
+  type StoredFact,
+} from '../log.ts';
 import type { Seal } from '../seal.ts';
 import { type EventColumns, hashFactKey, openBatch, openDeadLetter, openFact } from '../sealed-rows.ts';
 
@@ -133,13 +143,12 @@ export class LogReader {
   }
 
   changedSince(userId: string, since: Date): readonly string[] {
-    // A position is a time in microseconds, never earlier than the message was received.
     return this.#sql
       .get(
         `SELECT DISTINCT subject FROM events
           WHERE user_id = ? AND position >= ? AND advances = 1 AND dead_reason IS NULL AND subject IS NOT NULL`,
       )
-      .all(userId, since.getTime() * 1000)
+      .all(userId, firstPositionOf(since))
       .map((row) => readText(row, 'subject'));
   }
 

@@ -1,28 +1,29 @@
 import { GatewayError, isGatewayError } from '../../errors.ts';
 import type { IdempotencyRecords } from '../idempotency.ts';
-import type {
-  Appended,
-  AppendNotice,
-  Batch,
-  Claimed,
-  DeadLetter,
-  EventLog,
-  Extent,
-  FactQuery,
-  Gap,
-  Latest,
-  NewMessage,
-  OneTimeValues,
-  Scope,
-  StoredFact,
+import {
+  type Appended,
+  type AppendNotice,
+  type Batch,
+  type Claimed,
+  type DeadLetter,
+  type EventLog,
+  type Extent,
+  type FactQuery,
+  firstPositionOf,
+  type Gap,
+  type Latest,
+  type NewMessage,
+  type OneTimeValues,
+  type Scope,
+  type StoredFact,
 } from '../log.ts';
 import { Seal } from '../seal.ts';
 import { checkEveryMs, Waiters } from '../waiters.ts';
 import { within } from '../within.ts';
-import { LatestCache } from './latest-cache.ts';
 import { inMemory, type LogFile, openLogFile } from './log-file.ts';
 import { LogReader } from './reader.ts';
 import { RecentEvents } from './recent-events.ts';
+import { RecentVersions } from './recent-versions.ts';
 import { LogWriter, type Written } from './writer.ts';
 import { AppendQueue, answerInTime, createLocalWriter, type Writer, WriterClient } from './writer-client.ts';
 
@@ -103,13 +104,13 @@ class SqliteLog implements EventLog {
   readonly #writer: Writer;
   readonly #calls: Pick<Writer, 'call'>;
   readonly #reader: LogReader;
-  readonly #latest: LatestCache;
   readonly #waiters = new Waiters();
   readonly #appends: AppendQueue;
   readonly #epoch: string;
   /** The end of what listeners were notified of; nothing after it is read. */
   #head: number;
   readonly #recent: RecentEvents;
+  readonly #versions: RecentVersions;
   #endAtLastCheck: number;
   readonly #timer: NodeJS.Timeout;
   /** The probe that waits for the disk: one at most. */
@@ -120,10 +121,10 @@ class SqliteLog implements EventLog {
     this.#writer = writer;
     this.#calls = answerInTime(writer);
     this.#reader = reader;
-    this.#latest = new LatestCache((subjects) => reader.latestOf(subjects));
     this.#epoch = reader.meta('epoch') ?? '';
     this.#head = reader.head();
     this.#recent = new RecentEvents(this.#head);
+    this.#versions = new RecentVersions(this.#head);
     this.#endAtLastCheck = this.#head;
     this.#appends = new AppendQueue(writer, {
       onFollows: (end) => this.#noteOthers(end),
@@ -160,11 +161,16 @@ class SqliteLog implements EventLog {
   }
 
   async latest(subject: string): Promise<Latest | null> {
-    return (await this.latestOf([subject]))[0] ?? null;
+    const recent = this.#versions.get(subject);
+    // Without a user, the file has the user of an earlier version.
+    return recent?.userId ? recent : read(() => this.#reader.latest(subject));
   }
 
-  async latestOf(subjects: readonly string[]): Promise<readonly (Latest | null)[]> {
-    return read(() => this.#latest.latestOf(subjects));
+  async latestOf(subjects: readonly string[], changedSince?: Date): Promise<readonly (Latest | null)[]> {
+    const recent = changedSince && this.#versions.changedAfter(firstPositionOf(changedSince) - 1, subjects);
+    if (recent) return recent;
+    const found = read(() => this.#reader.latestOf(subjects));
+    return subjects.map((subject) => found.get(subject) ?? null);
   }
 
   async changedSince(userId: string, since: Date): Promise<readonly string[]> {
@@ -176,8 +182,7 @@ class SqliteLog implements EventLog {
   }
 
   claim(subject: string, known: Claimed): Promise<void> {
-    // Also after a failure: the claim may be stored nevertheless.
-    return this.#calls.call('claim', subject, known).finally(() => this.#latest.delete(subject));
+    return this.#calls.call('claim', subject, known);
   }
 
   async deadLetters(after: number, limit: number): Promise<readonly DeadLetter[]> {
@@ -252,10 +257,7 @@ class SqliteLog implements EventLog {
   #noteOwn(message: NewMessage, { appended, advances }: Written): void {
     const { subject, userId } = message;
     if (subject !== null && advances) {
-      const { id, version } = subject;
-      // Without a user, the file has the user of an earlier version.
-      if (userId === null) this.#latest.delete(id);
-      else this.#latest.replace(id, { version, position: appended.position, userId });
+      this.#versions.add(subject.id, { version: subject.version, position: appended.position, userId });
     }
     if (appended.duplicate) return;
     const before = this.#head;
@@ -270,7 +272,7 @@ class SqliteLog implements EventLog {
     const before = this.#head;
     this.#head = end;
     this.#recent.dropThrough(end);
-    this.#latest.clear();
+    this.#versions.restart(end);
     this.#waiters.wake(null, before);
   }
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { AppendNotice } from '../../../gateway/events/log.ts';
-import { LatestCache } from '../../../gateway/events/sqlite/latest-cache.ts';
+import { RecentVersions } from '../../../gateway/events/sqlite/recent-versions.ts';
 import { newMessage } from '../../support/messages.ts';
 import { type Beside, openBeside } from './beside.ts';
 
@@ -45,6 +45,8 @@ class Run {
   readonly #prefix = randomUUID();
   readonly #shown = new Map<string, number>();
   readonly #acknowledged = new Map<string, number>();
+  /** The same of changes alone, without claims and without what was only read ahead of its notice. */
+  readonly #changed = new Map<string, number>();
   readonly #pending: Promise<unknown>[] = [];
   #place: number;
   #messages = 0;
@@ -64,9 +66,9 @@ class Run {
 
   /** A receiver of the notice asks at once. */
   onNotice(notice: AppendNotice | null): void {
-    if (notice?.subject) this.#show(notice.subject.id, notice.subject.version);
+    if (notice?.subject) this.#change(notice.subject.id, notice.subject.version);
     // After a notice that anything may be new, a reader finds everything that a command was acknowledged.
-    if (notice === null) for (const [name, version] of this.#acknowledged) this.#show(name, version);
+    if (notice === null) for (const [name, version] of this.#acknowledged) this.#change(name, version);
     const names = notice?.subject ? [notice.subject.id] : subjects.map((subject) => this.#name(subject));
     this.#pending.push(...names.map((name) => this.#askLatest(name)));
   }
@@ -88,6 +90,11 @@ class Run {
     return `${this.#prefix} ${subject}`;
   }
 
+  #change(name: string, version: number): void {
+    this.#show(name, version);
+    this.#changed.set(name, Math.max(this.#changed.get(name) ?? -1, version));
+  }
+
   #show(name: string, version: number): void {
     this.#shown.set(name, Math.max(this.#shown.get(name) ?? -1, version));
   }
@@ -99,7 +106,7 @@ class Run {
     const appended = (at === 'gateway' ? logs.log : logs.command).append(message).then(() => {
       this.#acknowledged.set(name, Math.max(this.#acknowledged.get(name) ?? -1, version));
       // This instance has no notice yet of what a command was acknowledged.
-      if (at === 'gateway') this.#show(name, version);
+      if (at === 'gateway') this.#change(name, version);
     });
     this.#pending.push(appended);
     if (isAwaited) await appended;
@@ -107,6 +114,9 @@ class Run {
 
   async #askLatest(name: string): Promise<void> {
     const shown = this.#shown.get(name) ?? -1;
+    const changed = this.#changed.get(name) ?? -1;
+    const [recent] = await logs.log.latestOf([name], new Date(Date.now() - 60_000));
+    expect(recent?.version ?? -1).toBeGreaterThanOrEqual(changed);
     const latest = await logs.log.latest(name);
     expect(latest?.version ?? -1).toBeGreaterThanOrEqual(shown);
     this.#show(name, latest?.version ?? -1);
@@ -118,7 +128,7 @@ class Run {
     this.#place = batch.through;
     for (const { subject } of batch.events) {
       if (subject === null) continue;
-      this.#show(subject.id, subject.version);
+      this.#change(subject.id, subject.version);
       await this.#askLatest(subject.id);
     }
   }
@@ -147,38 +157,25 @@ test('The newest version of an order is never older than what anybody has been s
   );
 });
 
-test('Each subject is read once, all others of a page at once, and 20,000 are cached at most', () => {
-  const read: string[] = [];
-  let reads = 0;
-  const version = { version: 3, position: 7, userId: 'user-1' };
-  const cache = new LatestCache((subjects) => {
-    reads += 1;
-    read.push(...subjects);
-    return new Map(subjects.includes('order-5') ? [['order-5', version]] : []);
-  });
-  const ask = (count: number) => {
-    for (let first = 0; first < count; first += 100) {
-      const page = Array.from(
-        { length: Math.min(100, count - first) },
-        (_, index) => `order-${first + index}`,
-      );
-      const latest = cache.latestOf(page);
-      expect(latest).toEqual(page.map((subject) => (subject === 'order-5' ? version : null)));
-    }
-  };
-  ask(20_000);
-  ask(20_000);
-  expect({ read: read.length, reads }).toEqual({ read: 20_000, reads: 200 });
-  cache.latestOf(['order-20000', 'order-19999']);
-  cache.latestOf(['order-0']);
-  expect(read.slice(20_000)).toEqual(['order-20000', 'order-0']);
+const versionAt = (position: number) => ({ version: position, position, userId: 'user-1' });
+
+test('Changes since a position are known from where the log was opened, or another process has appended', () => {
+  const versions = new RecentVersions(7);
+  versions.add('order-1', versionAt(8));
+  expect(versions.changedAfter(6, ['order-1'])).toBeNull();
+  expect(versions.changedAfter(7, ['order-1', 'order-2'])).toEqual([versionAt(8), null]);
+  versions.restart(12);
+  expect(versions.changedAfter(11, ['order-1'])).toBeNull();
+  expect(versions.changedAfter(12, ['order-1'])).toEqual([null]);
 });
 
-test('A page of more subjects than are cached gets each of its versions', () => {
-  const cache = new LatestCache(
-    (subjects) =>
-      new Map(subjects.map((subject, version) => [subject, { version, position: 1, userId: null }])),
-  );
-  const page = Array.from({ length: 20_500 }, (_, index) => `order-${index}`);
-  expect(cache.latestOf(page).map((latest) => latest?.version)).toEqual(page.map((_, index) => index));
+test('Of more than 20,000 subjects those are known that changed last, however often others were asked for', () => {
+  const versions = new RecentVersions(0);
+  for (let position = 1; position <= 20_000; position += 1)
+    versions.add(`order-${position}`, versionAt(position));
+  versions.add('order-1', versionAt(20_001));
+  expect(versions.changedAfter(0, ['order-2'])).toEqual([versionAt(2)]);
+  versions.add('order-0', versionAt(20_002));
+  expect(versions.changedAfter(1, ['order-2'])).toBeNull();
+  expect(versions.changedAfter(2, ['order-2', 'order-1'])).toEqual([null, versionAt(20_001)]);
 });

@@ -60,11 +60,11 @@ test('the newest version of an order in the log is noted with the tag that its e
   const event = { receivedAt: new Date() };
   const latest = { version: 2, position: 7, userId: null };
   // Only what is looked at.
-  const versions = { latestOf: async () => [latest], readLatest: async () => event } as unknown as Versions;
+  const versions = { changedOf: async () => [latest], readLatest: async () => event } as unknown as Versions;
   const dependencies = new Dependencies(() => {});
   dependencies.isQuery = true;
   const noted = noteVersions(versions, dependencies);
-  expect(await noted.latestOf(['A3F2'])).toEqual([latest]);
+  expect(await noted.changedOf(['A3F2'], new Date())).toEqual([latest]);
   expect([dependencies.tags, dependencies.expiresAt]).toEqual([['subject a3f2'], Number.POSITIVE_INFINITY]);
   expect(await noted.readLatest('a3f2', latest, 60_000)).toBe(event);
   const remainingMs = dependencies.expiresAt - performance.now();
@@ -76,8 +76,8 @@ test('a look into the log that fails makes the answer one that is not to be stor
   const fail = () => Promise.reject(new Error('away'));
   const dependencies = new Dependencies(() => {});
   dependencies.isQuery = true;
-  const noted = noteVersions({ latestOf: fail, readLatest: fail }, dependencies);
-  await expect(noted.latestOf(['a3f2'])).rejects.toThrow('away');
+  const noted = noteVersions({ changedOf: fail, readLatest: fail }, dependencies);
+  await expect(noted.changedOf(['a3f2'], new Date())).rejects.toThrow('away');
   expect(dependencies.tags).toBeNull();
 });
 

@@ -111,9 +111,10 @@ export async function findUnlisted(
   listed: readonly CurrentOrder[],
 ): Promise<readonly CurrentOrder[]> {
   const listedIds = new Set(listed.map(({ id }) => id.toLowerCase()));
-  const changedIds = await context.events.changedSince(userId, new Date(Date.now() - maxLagMs));
+  const since = new Date(Date.now() - maxLagMs);
+  const changedIds = await context.events.changedSince(userId, since);
   const unlisted = changedIds.filter((orderId) => !listedIds.has(orderId));
-  const newest = await context.versions.latestOf(unlisted);
+  const newest = await context.versions.changedOf(unlisted, since);
   const reported = unlisted.map((orderId, index) => {
     const latest = newest[index] ?? null;
     return latest === null ? null : readReported(context, orderId, latest);
@@ -123,13 +124,14 @@ export async function findUnlisted(
   );
 }
 
-/** The newest webhooks of those orders of which the log has a newer version than was read. */
+/** The newest webhooks of those orders of which the log has lately got a newer version than was read. */
 async function findNewer(
   { versions }: GraphContext,
   orders: readonly CurrentOrder[],
 ): Promise<ReadonlyMap<CurrentOrder, Latest>> {
   const ids = orders.map(({ id }) => id.toLowerCase());
-  const newest = (await versions.latestOf(ids).catch(ignoreMissingLog)) ?? [];
+  const since = new Date(Date.now() - maxLagMs);
+  const newest = (await versions.changedOf(ids, since).catch(ignoreMissingLog)) ?? [];
   const newer = new Map<CurrentOrder, Latest>();
   for (const [index, order] of orders.entries()) {
     const latest = newest[index] ?? null;

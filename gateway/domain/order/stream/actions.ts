@@ -125,14 +125,15 @@ async function findShown(
   orders: readonly Order[],
   position: number,
 ): Promise<Place['shown']> {
-  const versions = orders.map(async (order): Promise<readonly [string, number] | null> => {
-    const [id, version] = [order.id.toLowerCase(), versionOf(order)];
-    if (version === null) return null;
-    const latest = await context.events.latest(id);
+  const ids = orders.map(({ id }) => id.toLowerCase());
+  const newest = await context.events.latestOf(ids);
+  const shown = orders.flatMap((order, index): readonly (readonly [string, number])[] => {
+    const [id = '', version, latest = null] = [ids[index], versionOf(order), newest[index]];
+    if (version === null) return [];
     const isAhead = latest === null || version > latest.version || latest.position > position;
-    return isAhead ? [id, version] : null;
+    return isAhead ? [[id, version]] : [];
   });
-  return Object.fromEntries((await Promise.all(versions)).filter((shown) => shown !== null));
+  return Object.fromEntries(shown);
 }
 
 interface Generation {
