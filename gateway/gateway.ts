@@ -86,10 +86,10 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   const reconciler = startReconciliation(core, services);
   const isOwnHost = createOwnHosts(config);
   const graphiql = demo === undefined ? null : createGraphiQLPages(demo.graphiql);
-  const graphql = memoize(() =>
-    loadGraphQL(core, { contexts, service, graphiql, isOwnHost, answerKey: factories?.answerKey }),
-  );
   const routes = await openEventRoutes(core, { services, reconciler, noteOutcome: service.noteOutcome });
+  const graphql = memoize(() =>
+    loadGraphQL(core, { contexts, service, graphiql, isOwnHost, answerKey: factories?.answerKey }, routes),
+  );
   const management = createManagementLoader(core, parts, createGatewayWebhook(core, routes));
   const shownMetrics = cacheText(metrics, parts.metricsCacheMs);
   const probes = createProbes(core, { contexts, routes });
@@ -221,23 +221,32 @@ function createManagementLoader(
   };
 }
 
-/** Longer than a webhook takes from its first byte to its 2xx. */
-const pauseMs = 10;
+/** In milliseconds; the second is the longest that one part waits for webhooks. */
+const [pauseMs, maxPauseMs] = [10, 100];
 
 /**
  * Loads two thirds of the gateway's code. Nothing else can run while a module and its imports are loaded, so they are
  * loaded in parts, and webhooks are answered before and between the parts.
  */
-async function loadGraphQL(core: Core, parts: GraphQLParts): Promise<GraphQLTransports> {
-  await setTimeout(pauseMs);
+async function loadGraphQL(
+  core: Core,
+  parts: GraphQLParts,
+  { isReceiving }: EventRoutes,
+): Promise<GraphQLTransports> {
+  const pause = async () => {
+    const end = performance.now() + maxPauseMs;
+    do await setTimeout(pauseMs);
+    while (isReceiving() && performance.now() < end);
+  };
+  await pause();
   await import('graphql');
-  await setTimeout(pauseMs);
+  await pause();
   await import('./http/yoga.ts');
-  await setTimeout(pauseMs);
+  await pause();
   await import('./domain/schema.ts');
-  await setTimeout(pauseMs);
+  await pause();
   const { createGraphQL } = await import('./composition/graphql.ts');
-  await setTimeout(pauseMs);
+  await pause();
   await parts.service.upstream.connect();
   return createGraphQL(core, parts);
 }

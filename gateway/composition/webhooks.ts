@@ -35,6 +35,8 @@ export interface EventRoutes {
   /** One for each broker that events are consumed from. */
   readonly intakes: readonly Intake[];
   readonly webhookSecrets: WebhookSecrets;
+  /** Whether an event is being received now, over any route. */
+  readonly isReceiving: () => boolean;
 }
 
 /** Opens every route that is configured. */
@@ -47,9 +49,11 @@ export async function openEventRoutes(
     prefix: 'webhook-secret:',
   });
   const webhookSecrets = await WebhookSecrets.open(store, core.config.webhookSecrets);
-  const parts = { ...more, receive: createReceive(core, services), webhookSecrets };
+  const { receive, isReceiving } = watch(createReceive(core, services));
+  const parts = { ...more, receive, webhookSecrets };
   return {
     webhookSecrets,
+    isReceiving,
     receiveWebhook: createWebhooks(core, parts),
     receivePubSub: await createPubSub(core, parts),
     intakes: await startIntakes(core, parts),
@@ -90,6 +94,21 @@ export function createGatewayWebhook(
       });
       last = own.catch(() => undefined);
       return own;
+    },
+  };
+}
+
+function watch(receive: Receive): Pick<EventRoutes, 'isReceiving'> & { readonly receive: Receive } {
+  let underWay = 0;
+  return {
+    isReceiving: () => underWay > 0,
+    receive: async (arrival) => {
+      underWay += 1;
+      try {
+        return await receive(arrival);
+      } finally {
+        underWay -= 1;
+      }
     },
   };
 }

@@ -7,7 +7,7 @@ const dayMs = 86_400_000;
 /** Rows changed per step. Each step is one transaction; webhooks are written between steps. */
 const chunk = 500;
 /** Message ids that a step looks at for plain hashes. There are millions, and nearly all have a keyed hash. */
-const examinedIds = 20_000;
+const examinedIds = 1000;
 
 export interface PruneStep {
   readonly dropped: number;
