@@ -126,7 +126,7 @@ export class Sockets {
       },
       session,
     );
-    socket.on('error', () => socket.terminate());
+    socket.on('error', terminate);
     this.#options.metrics.sockets.inc();
     socket.once('close', (code, reason) => {
       this.#options.metrics.sockets.dec();
@@ -156,6 +156,10 @@ export class Sockets {
   #logFailure(error: unknown): void {
     this.#options.log.error('socket.failed', { error });
   }
+}
+
+function terminate(this: WebSocket): void {
+  this.terminate();
 }
 
 /** False once it is closing: a client that does not answer the close stays for a while, and goes on sending. */

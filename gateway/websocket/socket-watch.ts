@@ -17,7 +17,7 @@ const maxUnreadBytes = 1024 * 1024;
 
 /** Checks open sockets. */
 export interface SocketWatch {
-  /** Watches a socket until it closes. */
+  /** Watches a socket until it has closed. */
   readonly add: (socket: WebSocket) => WatchedSocket;
   readonly stop: () => void;
 }
@@ -41,16 +41,23 @@ interface Watched extends WatchedSocket {
 
 /**
  * Pings sockets and terminates those that do not answer, closes those whose token or key has ended, and stops reading from
- * those whose client does not read. One timer serves all sockets: two timers of its own would cost each idle socket 1 kB.
+ * those whose client does not read. One timer and the same listeners serve all sockets: ten thousand idle ones hold them.
  */
 export function watchSockets(): SocketWatch {
-  const all = new Set<Watched>();
+  const all = new Map<WebSocket, Watched>();
   let checks = 0;
   let added = 0;
   const timer = setInterval(() => {
     checks += 1;
-    for (const watched of all) check(watched, checks % checksPerPing === watched.turn);
+    for (const [socket, watched] of all) {
+      if (socket.readyState === socket.CLOSED) all.delete(socket);
+      else check(watched, checks % checksPerPing === watched.turn);
+    }
   }, checkEveryMs).unref();
+  function notePong(this: WebSocket): void {
+    const watched = all.get(this);
+    if (watched !== undefined) watched.intervalsLeft = null;
+  }
 
   return {
     add: (socket) => {
@@ -62,13 +69,10 @@ export function watchSockets(): SocketWatch {
         end: null,
         send: (message) => sendWhenTaken(watched, message),
       };
-      all.add(watched);
+      all.set(socket, watched);
       socket.on('message', pauseUnread);
       socket.on('ping', pauseUnread);
-      socket.on('pong', () => {
-        watched.intervalsLeft = null;
-      });
-      socket.once('close', () => all.delete(watched));
+      socket.on('pong', notePong);
       return watched;
     },
     stop: () => clearInterval(timer),
