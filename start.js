@@ -9,7 +9,7 @@ const built = 'dist/gateway/main.js';
 const source = 'gateway/main.ts';
 /** What the built gateway is made of. A folder is newer, too, when a file is added or removed. */
 const folders = ['gateway', 'sandbox', 'widget/dist'];
-const files = ['package-lock.json', 'build.ts'];
+const files = ['package-lock.json', 'build.ts', 'widget/build/change-libraries.ts'];
 
 /** 0 for a link to nothing, as editors make, and for what is removed meanwhile. */
 function modifiedMs(path) {

@@ -13,7 +13,7 @@ const sources = [
   'sandbox/main.ts',
   'widget/dist/portal-widget.js',
 ];
-const others = ['package-lock.json', 'build.ts'];
+const others = ['package-lock.json', 'build.ts', 'widget/build/change-libraries.ts'];
 const built = 'dist/gateway/main.js';
 
 /** A checkout in which everything was built at 100 from what was written at 50. */
