@@ -128,7 +128,8 @@ export class Sockets {
     );
     socket.on('error', terminate);
     this.#options.metrics.sockets.inc();
-    socket.once('close', (code, reason) => {
+    // It comes once; `once` would hold a wrapper for each idle socket.
+    socket.on('close', (code, reason) => {
       this.#options.metrics.sockets.dec();
       left.abort();
       session.leave?.();
