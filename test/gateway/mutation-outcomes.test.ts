@@ -10,10 +10,10 @@ import { openWorld } from './mutations/world.ts';
 
 /** Errors of writes say whether the write may have been done, whatever fails before or after it (decision 0003). */
 
-/** Parts of the store that can fail, as `log.latest`. */
+/** Parts of the store that can fail, as `log.latestOf`. */
 type Part =
   | 'log.position'
-  | 'log.latest'
+  | 'log.latestOf'
   | 'log.claim'
   | 'idempotencyRecords.begin'
   | 'idempotencyRecords.finish'
@@ -88,7 +88,7 @@ describe('where the event log fails', () => {
 
   const after = [
     ...recorded.map((row) => faultOf(row, 'idempotencyRecords.finish')),
-    ...[...placing, rowOf('registerTestkit')].map((row) => faultOf(row, 'log.latest')),
+    ...[...placing, rowOf('registerTestkit')].map((row) => faultOf(row, 'log.latestOf')),
     faultOf(rowOf('createLabReport'), 'log.claim'),
   ];
 
