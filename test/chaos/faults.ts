@@ -27,16 +27,22 @@ export const faults: Readonly<Record<string, (store: EventStore) => EventStore>>
   // A stream asks for the newest webhook of each order of its snapshot, to know which ones the snapshot has shown.
   'repeats the changes that its snapshot showed': (store) =>
     withLog(store, (log) => ({
-      latest: async (orderId) => {
-        const latest = await log.latest(orderId);
-        return { userId: null, ...latest, version: Number.MAX_SAFE_INTEGER, position: 0 };
+      latestOf: async (orderIds, since) => {
+        const newest = await log.latestOf(orderIds, since);
+        if (since !== undefined) return newest;
+        return newest.map((latest) => ({
+          userId: null,
+          ...latest,
+          version: Number.MAX_SAFE_INTEGER,
+          position: 0,
+        }));
       },
     })),
   'repeats what came while its snapshot was read': (store) =>
     withLog(store, (log) => ({
-      latest: async (orderId) => {
-        const latest = await log.latest(orderId);
-        return latest === null ? null : { ...latest, position: 0 };
+      latestOf: async (orderIds, since) => {
+        const newest = await log.latestOf(orderIds, since);
+        return since === undefined ? newest.map((latest) => latest && { ...latest, position: 0 }) : newest;
       },
     })),
   'resumes one place too early': (store) => ({
