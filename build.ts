@@ -53,7 +53,7 @@ const memoized = (file: RegExp): readonly Change[] => [
   },
 ];
 /** After an operation GraphQL holds it in memory until the next full collection. This lets go of it at once (decision 0134). */
-const graphql: readonly Change[] = [
+const graphqlChanges: readonly Change[] = [
   // V8 puts a function that is written where it is assigned to a property into the old generation.
   {
     file: executor,
@@ -80,7 +80,7 @@ await build({
   configFile: false,
   root,
   logLevel: 'warn',
-  plugins: [addresses, changeLibraries(graphql)],
+  plugins: [addresses, changeLibraries(graphqlChanges)],
   ssr: {
     noExternal: true,
     external: Object.keys(manifest.optionalDependencies),

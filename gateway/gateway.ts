@@ -221,8 +221,9 @@ function createManagementLoader(
   };
 }
 
-/** In milliseconds; the second is the longest that one part waits for webhooks. */
-const [pauseMs, maxPauseMs] = [10, 100];
+/** The pause before each part, in milliseconds; while events are being received it goes on, up to the second figure. */
+const pauseMs = 10;
+const maxPauseMs = 100;
 
 /**
  * Loads two thirds of the gateway's code. Nothing else can run while a module and its imports are loaded, so they are

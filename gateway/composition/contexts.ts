@@ -273,9 +273,9 @@ export class NotedContext implements GraphContext {
 /** Records each read of the log: a new event of the subject can change the result, and so can the age of its event. */
 export function noteVersions(versions: Versions, dependencies: Dependencies): Versions {
   return {
-    changedOf: async (subjects, since) => {
+    changedOf: async (subjects, maxAgeMs) => {
       dependencies.beginRead();
-      const latest = await versions.changedOf(subjects, since);
+      const latest = await versions.changedOf(subjects, maxAgeMs);
       dependencies.endRead({ tags: subjects.map(tagOfSubject), expiresAt: Number.POSITIVE_INFINITY });
       return latest;
     },

@@ -49,7 +49,7 @@ export async function openEventRoutes(
     prefix: 'webhook-secret:',
   });
   const webhookSecrets = await WebhookSecrets.open(store, core.config.webhookSecrets);
-  const { receive, isReceiving } = watch(createReceive(core, services));
+  const { receive, isReceiving } = countUnderWay(createReceive(core, services));
   const parts = { ...more, receive, webhookSecrets };
   return {
     webhookSecrets,
@@ -98,7 +98,8 @@ export function createGatewayWebhook(
   };
 }
 
-function watch(receive: Receive): Pick<EventRoutes, 'isReceiving'> & { readonly receive: Receive } {
+/** Counts the events that are being received. */
+function countUnderWay(receive: Receive): Pick<EventRoutes, 'isReceiving'> & { readonly receive: Receive } {
   let underWay = 0;
   return {
     isReceiving: () => underWay > 0,

@@ -278,15 +278,15 @@ export const contentDays = 2;
 
 /** The newest versions that the log has of its subjects. */
 export interface Versions {
-  /** The highest version of each subject that has changed since then; of others it may be null. */
-  readonly changedOf: (subjects: readonly string[], since: Date) => Promise<readonly (Latest | null)[]>;
+  /** The highest version of each subject; it may be null where the last change was longer ago than this. */
+  readonly changedOf: (subjects: readonly string[], maxAgeMs: number) => Promise<readonly (Latest | null)[]>;
   /** The event of the highest version; null where it was received longer ago than this, or cannot be read. */
   readonly readLatest: (subject: string, latest: Latest, maxAgeMs: number) => Promise<StoredEvent | null>;
 }
 
 export function createVersions(log: EventLog): Versions {
   return {
-    changedOf: (subjects, since) => log.latestOf(subjects, since),
+    changedOf: (subjects, maxAgeMs) => log.latestOf(subjects, new Date(Date.now() - maxAgeMs)),
     readLatest: async (subject, { position }, maxAgeMs) => {
       const batch = await log.read({ subject, changesOnly: true }, position - 1, 1);
       const event = batch.kind === 'events' ? batch.events[0] : undefined;

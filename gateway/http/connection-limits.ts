@@ -99,10 +99,11 @@ function endAfterRefusal(request: IncomingMessage, response: ServerResponse): vo
   const length = headers['content-length'] ?? (headers['transfer-encoding'] === undefined ? 0 : Infinity);
   if (Number(length) <= restLimits.bytes) return;
   const { writeHead } = response;
+  const end = () => endIdle(socket);
   Reflect.set(response, 'writeHead', (...head: unknown[]): unknown => {
     if (!request.complete) {
       response.shouldKeepAlive = false;
-      socket.destroySoon = () => endIdle(socket);
+      socket.destroySoon = end;
     }
     return Reflect.apply(writeHead, response, head);
   });

@@ -91,15 +91,16 @@ class ResultSource implements UnderlyingDefaultSource<Uint8Array> {
       // A client that does not read needs no heartbeat, and heartbeats must not queue up for it.
       if ((controller.desiredSize ?? 0) > 0) controller.enqueue(encoder.encode(framing.heartbeat));
     }, heartbeatMs);
-    this.#cut = () => {
+    const cut = () => {
       // Nobody waits for what the subscription says at its end, and a rejection here would end the process.
       this.#end().catch(() => {});
       controller.close();
       // Otherwise a client that does not read would hold the answer, for as long as slow readers have.
       if ((outgoing?.writableLength ?? 0) > 0) outgoing?.destroy();
     };
-    over.addEventListener('abort', this.#cut);
-    if (over.aborted) this.#cut();
+    this.#cut = cut;
+    over.addEventListener('abort', cut);
+    if (over.aborted) cut();
   }
 
   async pull(controller: Controller): Promise<void> {

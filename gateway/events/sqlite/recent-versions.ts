@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { Latest } from '../log.ts';
+import { firstPositionOf, type Latest } from '../log.ts';
 
 /** At about 300 bytes each at most 6 MB: of 60 changes a second those of five minutes. */
 const maxSubjects = 20_000;
@@ -42,9 +42,9 @@ export class RecentVersions {
     return this.#versions.peek(subject);
   }
 
-  /** The newest versions of these subjects, null for those that have not changed after the position; null where only the file knows. */
-  changedAfter(position: number, subjects: readonly string[]): readonly (Latest | null)[] | null {
-    if (position < this.#start) return null;
+  /** The newest versions of these subjects, null for those that have not changed since then; null where only the file knows. */
+  changedSince(since: Date, subjects: readonly string[]): readonly (Latest | null)[] | null {
+    if (firstPositionOf(since) <= this.#start) return null;
     return subjects.map((subject) => this.#versions.peek(subject) ?? null);
   }
 }

@@ -1,21 +1,20 @@
 import { GatewayError, isGatewayError } from '../../errors.ts';
 import type { IdempotencyRecords } from '../idempotency.ts';
-import {
-  type Appended,
-  type AppendNotice,
-  type Batch,
-  type Claimed,
-  type DeadLetter,
-  type EventLog,
-  type Extent,
-  type FactQuery,
-  firstPositionOf,
-  type Gap,
-  type Latest,
-  type NewMessage,
-  type OneTimeValues,
-  type Scope,
-  type StoredFact,
+import type {
+  Appended,
+  AppendNotice,
+  Batch,
+  Claimed,
+  DeadLetter,
+  EventLog,
+  Extent,
+  FactQuery,
+  Gap,
+  Latest,
+  NewMessage,
+  OneTimeValues,
+  Scope,
+  StoredFact,
 } from '../log.ts';
 import { Seal } from '../seal.ts';
 import { checkEveryMs, Waiters } from '../waiters.ts';
@@ -167,7 +166,8 @@ class SqliteLog implements EventLog {
   }
 
   async latestOf(subjects: readonly string[], changedSince?: Date): Promise<readonly (Latest | null)[]> {
-    const recent = changedSince && this.#versions.changedAfter(firstPositionOf(changedSince) - 1, subjects);
+    if (subjects.length === 0) return [];
+    const recent = changedSince && this.#versions.changedSince(changedSince, subjects);
     if (recent) return recent;
     const found = read(() => this.#reader.latestOf(subjects));
     return subjects.map((subject) => found.get(subject) ?? null);

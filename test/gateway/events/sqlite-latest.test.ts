@@ -157,16 +157,17 @@ test('The newest version of an order is never older than what anybody has been s
   );
 });
 
-const versionAt = (position: number) => ({ version: position, position, userId: 'user-1' });
+/** A version with the first position of a millisecond. */
+const versionAt = (ms: number) => ({ version: ms, position: ms * 1000, userId: 'user-1' });
 
-test('Changes since a position are known from where the log was opened, or another process has appended', () => {
-  const versions = new RecentVersions(7);
+test('Changes since a time are known from where the log was opened, or another process has appended', () => {
+  const versions = new RecentVersions(7000);
   versions.add('order-1', versionAt(8));
-  expect(versions.changedAfter(6, ['order-1'])).toBeNull();
-  expect(versions.changedAfter(7, ['order-1', 'order-2'])).toEqual([versionAt(8), null]);
-  versions.restart(12);
-  expect(versions.changedAfter(11, ['order-1'])).toBeNull();
-  expect(versions.changedAfter(12, ['order-1'])).toEqual([null]);
+  expect(versions.changedSince(new Date(7), ['order-1'])).toBeNull();
+  expect(versions.changedSince(new Date(8), ['order-1', 'order-2'])).toEqual([versionAt(8), null]);
+  versions.restart(12_000);
+  expect(versions.changedSince(new Date(12), ['order-1'])).toBeNull();
+  expect(versions.changedSince(new Date(13), ['order-1'])).toEqual([null]);
 });
 
 test('Of more than 20,000 subjects those are known that changed last, however often others were asked for', () => {
@@ -174,8 +175,8 @@ test('Of more than 20,000 subjects those are known that changed last, however of
   for (let position = 1; position <= 20_000; position += 1)
     versions.add(`order-${position}`, versionAt(position));
   versions.add('order-1', versionAt(20_001));
-  expect(versions.changedAfter(0, ['order-2'])).toEqual([versionAt(2)]);
+  expect(versions.changedSince(new Date(1), ['order-2'])).toEqual([versionAt(2)]);
   versions.add('order-0', versionAt(20_002));
-  expect(versions.changedAfter(1, ['order-2'])).toBeNull();
-  expect(versions.changedAfter(2, ['order-2', 'order-1'])).toEqual([null, versionAt(20_001)]);
+  expect(versions.changedSince(new Date(2), ['order-2'])).toBeNull();
+  expect(versions.changedSince(new Date(3), ['order-2', 'order-1'])).toEqual([null, versionAt(20_001)]);
 });

@@ -4,7 +4,7 @@ import { number, pageReader, present } from '../../../gateway/domain/parse.ts';
 import type { ConnectionArguments } from '../../../gateway/graph/pagination/connection.ts';
 import { cursorConnection } from '../../../gateway/graph/pagination/paged-connection.ts';
 import type { Page } from '../../../gateway/service/calls.ts';
-import { badCursorsOf, cursorsOf, nodesOf, rowsOf, walk } from './lists.ts';
+import { badCursorsOf, cursorsOf, nodesOf, rowsOf, toValues, walk } from './lists.ts';
 
 interface ListOptions {
   /** The most rows the service gives at once, even when more are asked for. */
@@ -106,7 +106,7 @@ test('A page says its position, and the count only when it is the whole list', a
 });
 
 test('An empty list has no cursors', async () => {
-  expect(await openList([]).read({})).toMatchObject({
+  expect(toValues(await openList([]).read({}))).toEqual({
     edges: [],
     totalCount: 0,
     pageInfo: { hasNextPage: false, hasPreviousPage: false, startCursor: null, endCursor: null },

@@ -48,3 +48,9 @@ export async function walk(
 export function nodesOf(pages: readonly Connection<number>[]): readonly number[] {
   return pages.flatMap(({ edges }) => edges.map(({ node }) => node));
 }
+
+/** A page as values: its cursors are made on demand, by getters of a class. */
+export function toValues<Node>({ pageInfo, ...page }: Connection<Node>): Connection<Node> {
+  const { hasNextPage, hasPreviousPage, startCursor, endCursor } = pageInfo;
+  return { ...page, pageInfo: { hasNextPage, hasPreviousPage, startCursor, endCursor } };
+}

@@ -5,7 +5,7 @@ import {
   type NewestFirstList,
   newestFirstConnection,
 } from '../../../gateway/graph/pagination/newest-first-connection.ts';
-import { badCursorsOf, cursorsOf } from './lists.ts';
+import { badCursorsOf, cursorsOf, toValues } from './lists.ts';
 
 interface Row {
   readonly id: string;
@@ -226,14 +226,14 @@ test('Every edge leads to the row behind it', async () => {
 });
 
 test('An empty list has no cursors, and behind the last row there is an empty page', async () => {
-  expect(await openService([], honest).read({})).toMatchObject({
+  expect(toValues(await openService([], honest).read({}))).toEqual({
     edges: [],
     totalCount: 0,
     pageInfo: { hasNextPage: false, hasPreviousPage: false, startCursor: null, endCursor: null },
   });
   const service = openService([row(1), row(2)], honest);
   const { pageInfo } = await service.read({});
-  expect(await service.read({ after: pageInfo.endCursor })).toMatchObject({
+  expect(toValues(await service.read({ after: pageInfo.endCursor }))).toEqual({
     edges: [],
     totalCount: 2,
     pageInfo: { hasNextPage: false, hasPreviousPage: true, startCursor: null, endCursor: null },

@@ -111,10 +111,9 @@ export async function findUnlisted(
   listed: readonly CurrentOrder[],
 ): Promise<readonly CurrentOrder[]> {
   const listedIds = new Set(listed.map(({ id }) => id.toLowerCase()));
-  const since = new Date(Date.now() - maxLagMs);
-  const changedIds = await context.events.changedSince(userId, since);
+  const changedIds = await context.events.changedSince(userId, new Date(Date.now() - maxLagMs));
   const unlisted = changedIds.filter((orderId) => !listedIds.has(orderId));
-  const newest = await context.versions.changedOf(unlisted, since);
+  const newest = await context.versions.changedOf(unlisted, maxLagMs);
   const reported = unlisted.map((orderId, index) => {
     const latest = newest[index] ?? null;
     return latest === null ? null : readReported(context, orderId, latest);
@@ -130,8 +129,7 @@ async function findNewer(
   orders: readonly CurrentOrder[],
 ): Promise<ReadonlyMap<CurrentOrder, Latest>> {
   const ids = orders.map(({ id }) => id.toLowerCase());
-  const since = new Date(Date.now() - maxLagMs);
-  const newest = (await versions.changedOf(ids, since).catch(ignoreMissingLog)) ?? [];
+  const newest = (await versions.changedOf(ids, maxLagMs).catch(ignoreMissingLog)) ?? [];
   const newer = new Map<CurrentOrder, Latest>();
   for (const [index, order] of orders.entries()) {
     const latest = newest[index] ?? null;

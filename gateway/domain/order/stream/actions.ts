@@ -125,13 +125,12 @@ async function findShown(
   orders: readonly Order[],
   position: number,
 ): Promise<Place['shown']> {
-  const ids = orders.map(({ id }) => id.toLowerCase());
-  const newest = await context.events.latestOf(ids);
-  const shown = orders.flatMap((order, index): readonly (readonly [string, number])[] => {
-    const [id = '', version, latest = null] = [ids[index], versionOf(order), newest[index]];
+  const newest = await context.events.latestOf(orders.map(({ id }) => id.toLowerCase()));
+  const shown = orders.flatMap((order, index) => {
+    const [version, latest = null] = [versionOf(order), newest[index]];
     if (version === null) return [];
     const isAhead = latest === null || version > latest.version || latest.position > position;
-    return isAhead ? [[id, version]] : [];
+    return isAhead ? [[order.id.toLowerCase(), version] as const] : [];
   });
   return Object.fromEntries(shown);
 }
