@@ -94,6 +94,11 @@ function createOperationMetrics(registers: Registry[]) {
     /** @param name of the operation in a trusted document; null for any other, because clients choose their names */
     observeOperation: (type: string, name: string | null, elapsedSeconds: number) =>
       seconds.observe({ type, name: name === null ? 'other' : limitName(type, name) }, elapsedSeconds),
+    waitingOperations: new Gauge({
+      name: 'labgraph_operations_waiting',
+      help: 'GraphQL operations that begin when a connection to the service is free, or after 0.5 s.',
+      registers,
+    }),
     sockets: new Gauge({ name: 'labgraph_sockets', help: 'Open WebSockets.', registers }),
     operations,
     wholeAnswers: new PlainCounter({

@@ -1,4 +1,5 @@
 import type { RequestListener } from 'node:http';
+import { keyOf } from '../auth/rate-limits.ts';
 import { redeemLaunchTicket } from '../domain/portal/actions.ts';
 import { fetchDocument } from '../domain/result/actions.ts';
 import { printGraph, schema } from '../domain/schema.ts';
@@ -69,9 +70,17 @@ export function createGraphQL(core: Core, parts: GraphQLParts): GraphQLTransport
       takesFiles,
     });
   const graphql = createServer(false);
-  const { cache, catchUp } = parts.service;
+  const { cache, catchUp, upstream } = parts.service;
   const answerDirectly = shareWholeAnswers(
-    { cache, catchUp, documents, metrics, charge: rateLimits.charge, answerKey: parts.answerKey },
+    {
+      cache,
+      catchUp,
+      documents,
+      waitForConnection: (caller) => upstream.waitForConnection(keyOf(caller)),
+      metrics,
+      charge: rateLimits.charge,
+      answerKey: parts.answerKey,
+    },
     createDirectAnswer({ schema, createContext: contexts.create, documents, runOperation, mask }),
   );
   return {

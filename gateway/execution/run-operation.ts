@@ -81,9 +81,15 @@ export function toOperationArgs(args: ExecutionArgs): OperationArgs {
 /**
  * Runs a query or mutation on any transport: guarded, charged, masked, counted. Refusals and failures are results, and
  * nothing is thrown.
- * @param dependencies records the reads of the answer, if the answer may be shared
  */
-export type RunOperation = (args: OperationArgs, dependencies?: Dependencies) => Promise<ExecutionResult>;
+export type RunOperation = (args: OperationArgs, request?: Requested) => Promise<ExecutionResult>;
+
+export interface Requested {
+  /** Records the reads of the answer, if the answer may be shared. */
+  readonly dependencies?: Dependencies | undefined;
+  /** As `performance.now()`; now where left out. */
+  readonly startedAt?: number;
+}
 
 export function createRunOperation(options: ExecutionOptions): RunOperation {
   const { metrics, mask } = options;
@@ -94,8 +100,8 @@ export function createRunOperation(options: ExecutionOptions): RunOperation {
     return withTotals(masked, args.contextValue);
   };
   // One layer only, because each further layer costs every operation a promise.
-  const runOperation: RunOperation = async (args, dependencies) => {
-    const run = { args, startedAt: performance.now(), dependencies };
+  const runOperation: RunOperation = async (args, { dependencies, startedAt = performance.now() } = {}) => {
+    const run = { args, startedAt, dependencies };
     const guarded = await guardOperation(options, args, dependencies);
     if ('errors' in guarded) return finish(guarded, run);
     let result: ExecutionResult;
@@ -115,9 +121,9 @@ export function createRunOperation(options: ExecutionOptions): RunOperation {
 }
 
 function traceOperations(tracing: Tracing, runOperation: RunOperation): RunOperation {
-  return async (args, dependencies) => {
+  return async (args, request) => {
     const span = startOperation(tracing, args);
-    const result = await span.run(() => runOperation(args, dependencies));
+    const result = await span.run(() => runOperation(args, request));
     noteErrors(span, result);
     span.end();
     return result;

@@ -28,6 +28,8 @@ export interface DirectRequest {
   readonly head: DirectHead;
   readonly caller: Caller;
   readonly body: Buffer;
+  /** When its body had come, as `performance.now()`. */
+  readonly startedAt: number;
   /** Aborts when the client has left. */
   readonly left: AbortSignal;
   /** Records the reads of the answer; left out if the answer is for this request only. */
@@ -83,7 +85,8 @@ async function answer(path: Path, exchange: Exchange): Promise<void> {
     return write(response, refusal, await path.edgeHeaders(head.origin));
   }
   const body = await readBody(request);
-  const answered = await path.answerDirectly({ head, caller, body, left: signalOf(response) });
+  const startedAt = performance.now();
+  const answered = await path.answerDirectly({ head, caller, body, startedAt, left: signalOf(response) });
   if (answered !== null) return await send(path, exchange, answered);
   // The caller is authenticated and charged. @hono/node-server takes the body from `rawBody`.
   storeCaller(request, caller);
@@ -207,7 +210,7 @@ interface Run extends Pick<DirectAnswer, 'isQuery'> {
 /** Null for streams, for faulty requests and when no single operation is requested: Yoga answers these. */
 function runRequest(
   { schema, documents, createContext, runOperation, mask }: DirectAnswerOptions,
-  { head, caller, body, left, dependencies }: DirectRequest,
+  { head, caller, body, startedAt, left, dependencies }: DirectRequest,
 ): Run | null {
   const params = readParams(body);
   if (params === null) return null;
@@ -229,7 +232,7 @@ function runRequest(
       dependencies,
     });
     const args = { schema, document, contextValue, variableValues, operationName };
-    return { result: runOperation(args, dependencies), isQuery };
+    return { result: runOperation(args, { dependencies, startedAt }), isQuery };
   } catch (error) {
     return { result: { errors: [mask(error)] }, isQuery: false };
   }

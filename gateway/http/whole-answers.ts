@@ -18,6 +18,8 @@ export interface WholeAnswersOptions {
   readonly metrics: Metrics;
   /** Long requests without a cached answer take turns. */
   readonly documents: Pick<DocumentCache, 'waitForTurn'>;
+  /** Requests without a cached answer wait while all connections to the service are busy (service/connections.ts). */
+  readonly waitForConnection: (caller: Caller) => Promise<void> | null;
   /** Charges points for an answer that was made for another request. */
   readonly charge: (caller: Caller, points: number) => void;
   /** Requests with equal keys share an answer. Default: one key for equal rights and equal requests. */
@@ -40,7 +42,7 @@ export function shareWholeAnswers(
   options: WholeAnswersOptions,
   answerDirectly: AnswerDirectly,
 ): AnswerDirectly {
-  const { cache, catchUp, documents, metrics, charge, answerKey = keyOf } = options;
+  const { cache, catchUp, documents, waitForConnection, metrics, charge, answerKey = keyOf } = options;
   const count = (outcome: 'hit' | 'joined' | 'miss' | 'full') => metrics.wholeAnswers.inc({ outcome });
   const onDropped = (why: 'changed' | 'full') => {
     if (why === 'full') count('full');
@@ -65,19 +67,29 @@ export function shareWholeAnswers(
     }
   };
 
+  const waitCounted = (caller: Caller) => {
+    const connection = waitForConnection(caller);
+    if (connection === null) return null;
+    metrics.waitingOperations.inc();
+    return connection.then(() => metrics.waitingOperations.dec());
+  };
+  /** Null when there is nothing to wait for: then equal requests of one turn of the event loop are joined. */
+  const waitToBegin = ({ body, caller }: DirectRequest) => {
+    const turn = documents.waitForTurn(body);
+    return turn === null ? waitCounted(caller) : turn.then(() => waitCounted(caller));
+  };
+
   return async (request) => {
     // A traced operation reports its own calls, so it shares nothing.
     if (isTraced(request)) {
-      await documents.waitForTurn(request.body);
+      await waitToBegin(request);
       return await answerDirectly(request);
     }
-    const startedAt = performance.now();
     const key = answerKey(request);
-    // Without a cached answer there is nothing to invalidate.
-    const isCached = cache.has(key);
-    const isCaughtUp = !isCached || (await catchUp());
-    const turn = isCached ? null : documents.waitForTurn(request.body);
+    const turn = cache.has(key) ? null : waitToBegin(request);
     if (turn !== null) await turn;
+    // Without a cached answer there is nothing to invalidate. Another request may have stored it meanwhile.
+    const isCaughtUp = !cache.has(key) || (await catchUp());
     let isShared = false;
     const { value } = await cache.get<WholeAnswer>(key, {
       load: (control) => {
@@ -93,7 +105,7 @@ export function shareWholeAnswers(
       onDropped,
     });
     if (isShared) {
-      const seconds = (performance.now() - startedAt) / 1000;
+      const seconds = (performance.now() - request.startedAt) / 1000;
       for (const report of value.reports) report(seconds, request.caller);
       charge(request.caller, pointsOf(value.answer));
     }

@@ -1,18 +1,15 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Pool } from 'undici';
 import type { Invalidation } from '../cache/invalidations.ts';
 import { type Entry, type Shared, SharedCache, type Wanted } from '../cache/shared-cache.ts';
 import { codeOf, type GatewayError, isGatewayError } from '../errors.ts';
 import { type Attributes, currentTracing, runInSpan, type Span } from '../telemetry/tracing.ts';
 import type { ReadOptions, UpstreamCall, WriteOptions } from './calls.ts';
+import { Connections, type HttpClient } from './connections.ts';
 import { type ExchangeLimits, exchange, toBody, toHeaders, toKey, toPath } from './exchange.ts';
 import { describeEnd, type Fetched, readAnswer } from './failure.ts';
 import { type OpenOptions, openFile, type UpstreamFile } from './file.ts';
 import { createPathChoice, pauseBeforeRetry } from './retry.ts';
 import { SharedAnswer } from './shared-answer.ts';
-
-/** A process has 10 s to shut down: 2.5 to accept what waits, 4 for requests under way, these for calls to the service. */
-const closeMs = 3000;
 
 /** How the cache served a read: `unheard` = a read while events are not received. */
 export type CacheOutcome = Shared | 'miss' | 'unheard';
@@ -65,31 +62,13 @@ const defaults = {
   onWritten: async () => {},
 };
 
-/**
- * How long an idle connection stays open where the service sets no time. Load balancers close one after 60 s. With undici's
- * 4 s, a page view at a quiet time would wait two or three round trips for a new connection.
- */
-const idleMs = 50_000;
-
-interface Connections {
-  readonly pool: Pool;
-  readonly FormData: typeof import('undici').FormData;
-}
-
-/** Loads undici late: at a start, webhooks are acknowledged before it is needed, and it takes a fifth of the start. */
-async function openConnections(origin: string): Promise<Connections> {
-  const { FormData, Pool } = await import('undici');
-  return { pool: new Pool(origin, { connections: 64, pipelining: 1, keepAliveTimeout: idleMs }), FormData };
-}
-
 /** A client of the service: one pool of keep-alive connections to one origin. The key is sent to no other origin. */
 export class Upstream {
   readonly #options: UpstreamOptions & Required<Pick<UpstreamOptions, keyof typeof defaults>>;
   readonly #basePath: string;
-  readonly #origin: string;
   /** The attributes of the service in spans. */
   readonly #address: Attributes;
-  #connections: Promise<Connections> | Connections | null = null;
+  readonly #connections: Connections;
   readonly #cache: SharedCache;
   readonly #readKey: typeof toKey;
   readonly #choosePath = createPathChoice();
@@ -99,7 +78,7 @@ export class Upstream {
     const { origin, pathname, hostname, port, protocol } = new URL(options.url);
     this.#options = { ...defaults, ...options };
     this.#basePath = pathname;
-    this.#origin = origin;
+    this.#connections = new Connections(origin);
     const servicePort = Number(port || (protocol === 'https:' ? 443 : 80));
     this.#address = { 'server.address': hostname, 'server.port': servicePort };
     this.#apiKey = options.apiKey;
@@ -170,24 +149,25 @@ export class Upstream {
     return this.#run(call, (timeLeft) => {
       const span = this.#startSpan(call);
       const open = async () => {
-        const connections = await this.connect();
-        const request = this.#toRequest(call, connections, span);
+        const client = await this.connect();
+        const request = this.#toRequest(call, client, span);
         // Files are passed through uncompressed: their formats compress already, and clients get their length.
         const headers = { ...request.headers, accept: options.accept, 'accept-encoding': 'identity' };
         const limits = { headMs: timeLeft(), pauseMs, maxBytes, call };
-        return await openFile(connections.pool, { ...request, headers }, { ...options, ...limits });
+        return await openFile(client.pool, { ...request, headers }, { ...options, ...limits });
       };
       return runInSpan(span, open, codeOf);
     });
   }
 
   /** Opens the pool. The first call does it where nobody has done it before. */
-  connect(): Promise<Connections> | Connections {
-    this.#connections ??= openConnections(this.#origin).then((opened) => {
-      this.#connections = opened;
-      return opened;
-    });
-    return this.#connections;
+  connect(): Promise<HttpClient> | HttpClient {
+    return this.#connections.open();
+  }
+
+  /** Resolves when an operation of the caller may begin; null when it need not wait (`Connections`). */
+  waitForConnection(caller: string): Promise<void> | null {
+    return this.#connections.waitForOne(caller);
   }
 
   /** A moment for `since`. */
@@ -196,12 +176,8 @@ export class Upstream {
   }
 
   /** Lets calls under way end; those that take longer are cut, so that the process can end in time. */
-  async close(): Promise<void> {
-    if (this.#connections === null) return;
-    const { pool } = await this.#connections;
-    const cut = setTimeout(() => void pool.destroy(), closeMs);
-    await pool.close().catch(() => undefined);
-    clearTimeout(cut);
+  close(): Promise<void> {
+    return this.#connections.close();
   }
 
   /** Takes the thing from the cache, or joins an equal read in flight, or loads it. */
@@ -253,11 +229,16 @@ export class Upstream {
     const span = this.#startSpan(call);
     const send = async () => {
       const opened = this.connect();
-      const connections = opened instanceof Promise ? await opened : opened;
-      const request = this.#toRequest(call, connections, span);
-      const answer = await exchange(connections.pool, request, { ...limits, maxBytes });
-      span?.set({ 'http.response.status_code': answer.status });
-      return readAnswer(answer, call);
+      const client = opened instanceof Promise ? await opened : opened;
+      const request = this.#toRequest(call, client, span);
+      this.#connections.beginCall();
+      try {
+        const answer = await exchange(client.pool, request, { ...limits, maxBytes });
+        span?.set({ 'http.response.status_code': answer.status });
+        return readAnswer(answer, call);
+      } finally {
+        this.#connections.endCall();
+      }
     };
     return runInSpan(span, send, codeOf);
   }
@@ -276,7 +257,7 @@ export class Upstream {
     });
   }
 
-  #toRequest(call: UpstreamCall, { FormData }: Connections, span?: Span) {
+  #toRequest(call: UpstreamCall, { FormData }: HttpClient, span?: Span) {
     const { apiKeyHeader } = this.#options;
     const key = { [apiKeyHeader]: this.#apiKey };
     return {

@@ -19,6 +19,7 @@ const head = { authorization: null, origin: null, trace: null, acceptEncoding: n
 function requestOf(keyName: string): DirectRequest {
   return {
     ...{ head: { ...head, mediaType: 'application/json' }, caller: { kind: 'TEAM', keyName }, body },
+    startedAt: 0,
     left: new AbortController().signal,
   };
 }
@@ -41,7 +42,7 @@ async function askWithTwoKeys(code: string): Promise<readonly unknown[]> {
   const give = shareWholeAnswers(
     {
       ...{ cache: new SharedCache({ ttlMs: 0 }), catchUp: () => true, metrics: createMetrics() },
-      ...{ documents, charge: () => {} },
+      ...{ documents, waitForConnection: () => null, charge: () => {} },
     },
     answerDirectly,
   );

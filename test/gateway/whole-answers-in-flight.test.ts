@@ -22,7 +22,7 @@ function openRuns(options: Partial<WholeAnswersOptions> = {}) {
   const cache = options.cache ?? new SharedCache({ ttlMs: 0 });
   const give = shareWholeAnswers(
     {
-      ...{ cache, catchUp: async () => true },
+      ...{ cache, catchUp: async () => true, waitForConnection: () => null },
       ...{ metrics: createMetrics(), charge: () => {}, documents: { waitForTurn: () => null }, ...options },
     },
     async ({ dependencies, left }) => {
@@ -45,7 +45,8 @@ function openRuns(options: Partial<WholeAnswersOptions> = {}) {
       acceptEncoding: null,
       mediaType: 'application/json',
     } as const;
-    const asking: DirectRequest = { head, caller: { kind: 'TEAM' }, body: Buffer.from(body), left };
+    const caller = { kind: 'TEAM' } as const;
+    const asking: DirectRequest = { head, caller, body: Buffer.from(body), startedAt: 0, left };
     return (await give(asking))?.body.toString();
   };
   return {
@@ -171,12 +172,37 @@ test('a caller that leaves takes the answer from no other caller, and the last o
   expect(await next).toBe('two');
 });
 
+test('a query waits for a connection unless its answer is cached or in flight', async () => {
+  let free = () => {};
+  let waits = 0;
+  const queries = openRuns({
+    cache: new SharedCache({ ttlMs: 60_000 }),
+    waitForConnection: () => {
+      waits += 1;
+      return new Promise((resolve) => {
+        free = resolve;
+      });
+    },
+  });
+  const first = queries.ask();
+  await nextTurn();
+  expect(queries.runs).toEqual([]);
+  free();
+  await nextTurn();
+  const joined = queries.ask();
+  await nextTurn();
+  queries.runs[0]?.answer('one');
+
+  expect([await first, await joined, await queries.ask()]).toEqual(['one', 'one', 'one']);
+  expect(waits).toBe(1);
+});
+
 test('a traced query shares nothing, but takes its turn like any other', async () => {
   const turns: string[] = [];
   const give = shareWholeAnswers(
     {
       ...{ cache: new SharedCache({ ttlMs: 0 }), catchUp: () => true },
-      ...{ metrics: createMetrics(), charge: () => {} },
+      ...{ metrics: createMetrics(), charge: () => {}, waitForConnection: () => null },
       documents: { waitForTurn: async (text) => void turns.push(String(text)) },
     },
     async ({ dependencies }) => {
@@ -190,7 +216,8 @@ test('a traced query shares nothing, but takes its turn like any other', async (
   } as const;
   const ask = async (trace: string | null) => {
     const [caller, left] = [{ kind: 'TEAM' } as const, new AbortController().signal];
-    const answer = await give({ head: { ...head, trace }, caller, body: Buffer.from(`${trace}`), left });
+    const body = Buffer.from(`${trace}`);
+    const answer = await give({ head: { ...head, trace }, caller, body, startedAt: 0, left });
     return answer?.body.toString();
   };
 
