@@ -55,7 +55,6 @@ const alone = [
 /** Kill, flood or measure: each of these long files has the machine for itself, and the others run beside one another. */
 const longAlone = [
   'test/{bench,chaos}/**/*.test.ts',
-  'test/deploy/*.long.test.ts',
   'test/e2e/{heavy-neighbour,held-loop,siege,unread,webhook-starvation}.long.test.ts',
   'test/gateway/{hostile-texts,unread-streams}.long.test.ts',
 ];

@@ -1,4 +1,5 @@
 import type { DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync } from 'node:sqlite';
+import { GatewayError, isGatewayError } from '../../errors.ts';
 import {
   type Batch,
   type DeadLetter,
@@ -296,4 +297,14 @@ function toLatest(row: Row): Latest {
     position: readNumber(row, 'position'),
     userId: readOptionalText(row, 'user_id'),
   };
+}
+
+/** @throws GatewayError EVENT_LOG_UNAVAILABLE for an error of SQLite */
+export function read<T>(ask: () => T): T {
+  try {
+    return ask();
+  } catch (cause) {
+    if (isGatewayError(cause)) throw cause;
+    throw new GatewayError('EVENT_LOG_UNAVAILABLE', 'The event log could not be read.', { cause });
+  }
 }

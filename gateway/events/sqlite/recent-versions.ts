@@ -25,9 +25,13 @@ export class RecentVersions {
     this.#start = end;
   }
 
-  /** Takes the next change of the log before anybody is notified of it. */
+  /**
+   * Takes the next change of the log before anybody is notified of it, or a later one that somebody has read in the file
+   * already. That one stays the newest.
+   */
   add(subject: string, latest: Latest): void {
-    this.#versions.set(subject, latest);
+    const known = this.#versions.peek(subject);
+    if (known === undefined || known.position < latest.position) this.#versions.set(subject, latest);
   }
 
   /** Another process has appended up to this end. */

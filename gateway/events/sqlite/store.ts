@@ -1,4 +1,3 @@
-import { GatewayError, isGatewayError } from '../../errors.ts';
 import type { IdempotencyRecords } from '../idempotency.ts';
 import type {
   Appended,
@@ -20,11 +19,19 @@ import { Seal } from '../seal.ts';
 import { checkEveryMs, Waiters } from '../waiters.ts';
 import { within } from '../within.ts';
 import { inMemory, type LogFile, openLogFile } from './log-file.ts';
-import { LogReader } from './reader.ts';
+import { LogReader, read } from './reader.ts';
 import { RecentEvents } from './recent-events.ts';
 import { RecentVersions } from './recent-versions.ts';
 import { LogWriter, type Written } from './writer.ts';
-import { AppendQueue, answerInTime, createLocalWriter, type Writer, WriterClient } from './writer-client.ts';
+import {
+  AppendQueue,
+  answerInTime,
+  createIdempotencyRecords,
+  createLocalWriter,
+  createOneTimeValues,
+  type Writer,
+  WriterClient,
+} from './writer-client.ts';
 
 /** How long a probe may take, in milliseconds: `/ready` and `/metrics` wait for it. */
 const probeMs = 2000;
@@ -162,7 +169,12 @@ class SqliteLog implements EventLog {
   async latest(subject: string): Promise<Latest | null> {
     const recent = this.#versions.get(subject);
     // Without a user, the file has the user of an earlier version.
-    return recent?.userId ? recent : read(() => this.#reader.latest(subject));
+    return recent?.userId
+      ? recent
+      : this.#noteRead(
+          subject,
+          read(() => this.#reader.latest(subject)),
+        );
   }
 
   async latestOf(subjects: readonly string[], changedSince?: Date): Promise<readonly (Latest | null)[]> {
@@ -170,7 +182,7 @@ class SqliteLog implements EventLog {
     const recent = changedSince && this.#versions.changedSince(changedSince, subjects);
     if (recent) return recent;
     const found = read(() => this.#reader.latestOf(subjects));
-    return subjects.map((subject) => found.get(subject) ?? null);
+    return subjects.map((subject) => this.#noteRead(subject, found.get(subject) ?? null));
   }
 
   async changedSince(userId: string, since: Date): Promise<readonly string[]> {
@@ -254,6 +266,12 @@ class SqliteLog implements EventLog {
     this.#file.close();
   }
 
+  /** What is read in the file may be newer than the last notice. */
+  #noteRead(subject: string, latest: Latest | null): Latest | null {
+    if (latest !== null && latest.position > this.#head) this.#versions.add(subject, latest);
+    return latest;
+  }
+
   #noteOwn(message: NewMessage, { appended, advances }: Written): void {
     const { subject, userId } = message;
     if (subject !== null && advances) {
@@ -286,31 +304,5 @@ class SqliteLog implements EventLog {
     } catch {
       // The next check tries again.
     }
-  }
-}
-
-function createIdempotencyRecords(writer: Pick<Writer, 'call'>): IdempotencyRecords {
-  return {
-    begin: (key, fingerprint) => writer.call('beginIdempotent', key, fingerprint, new Date()),
-    isOfAnother: (key, fingerprint) => writer.call('isIdempotentOfAnother', key, fingerprint),
-    reclaim: (key, since) => writer.call('reclaimIdempotent', key, since, new Date()),
-    finish: (key, answer) => writer.call('finishIdempotent', key, answer),
-    release: (key) => writer.call('releaseIdempotent', key),
-  };
-}
-
-function createOneTimeValues(writer: Pick<Writer, 'call'>): OneTimeValues {
-  return {
-    put: (key, value, until) => writer.call('putOneTimeValue', key, value, { until, now: new Date() }),
-    take: (key) => writer.call('takeOneTimeValue', key, new Date()),
-  };
-}
-
-function read<T>(ask: () => T): T {
-  try {
-    return ask();
-  } catch (cause) {
-    if (isGatewayError(cause)) throw cause;
-    throw new GatewayError('EVENT_LOG_UNAVAILABLE', 'The event log could not be read.', { cause });
   }
 }

@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import { GatewayError } from '../../errors.ts';
-import type { Appended, NewMessage } from '../log.ts';
+import type { IdempotencyRecords } from '../idempotency.ts';
+import type { Appended, NewMessage, OneTimeValues } from '../log.ts';
 import { AnswerTimeout, within } from '../within.ts';
 import type { FileIdentity } from './log-file.ts';
 import type { LogWriter, Written } from './writer.ts';
@@ -134,6 +135,23 @@ export function answerInTime(writer: Writer): Pick<Writer, 'call'> {
         throw error instanceof AnswerTimeout ? unavailable(error) : error;
       }
     },
+  };
+}
+
+export function createIdempotencyRecords(writer: Pick<Writer, 'call'>): IdempotencyRecords {
+  return {
+    begin: (key, fingerprint) => writer.call('beginIdempotent', key, fingerprint, new Date()),
+    isOfAnother: (key, fingerprint) => writer.call('isIdempotentOfAnother', key, fingerprint),
+    reclaim: (key, since) => writer.call('reclaimIdempotent', key, since, new Date()),
+    finish: (key, answer) => writer.call('finishIdempotent', key, answer),
+    release: (key) => writer.call('releaseIdempotent', key),
+  };
+}
+
+export function createOneTimeValues(writer: Pick<Writer, 'call'>): OneTimeValues {
+  return {
+    put: (key, value, until) => writer.call('putOneTimeValue', key, value, { until, now: new Date() }),
+    take: (key) => writer.call('takeOneTimeValue', key, new Date()),
   };
 }
 

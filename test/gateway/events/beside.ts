@@ -9,6 +9,7 @@ export interface Beside extends AsyncDisposable {
   readonly log: EventLog;
   /** A command's, over the same file. */
   readonly command: EventLog;
+  readonly path: string;
   /** Both look at the end of the file: when they do is the test's to say. */
   readonly look: () => void;
 }
@@ -22,6 +23,7 @@ export async function openBeside(): Promise<Beside> {
   return {
     log,
     command,
+    path: folder.file('events.db'),
     look: () => void vi.advanceTimersByTime(checkEveryMs),
     [Symbol.asyncDispose]: async () => {
       await Promise.all([log.close(), command.close()]);

@@ -1,8 +1,12 @@
 import { randomUUID } from 'node:crypto';
+import { DatabaseSync } from 'node:sqlite';
+import { setImmediate as nextRound } from 'node:timers/promises';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { AppendNotice } from '../../../gateway/events/log.ts';
+import { Seal } from '../../../gateway/events/seal.ts';
 import { RecentVersions } from '../../../gateway/events/sqlite/recent-versions.ts';
+import { LogWriter } from '../../../gateway/events/sqlite/writer.ts';
 import { newMessage } from '../../support/messages.ts';
 import { type Beside, openBeside } from './beside.ts';
 
@@ -155,6 +159,24 @@ test('The newest version of an order is never older than what anybody has been s
     }),
     { numRuns: 150 },
   );
+});
+
+test('A version that the file has shown ahead of its notice stays the newest when an earlier one is notified', async () => {
+  const [name, began] = [randomUUID(), new Date()];
+  const versionOf = (version: number) => newMessage(randomUUID(), { subject: { id: name, version } });
+  const appended = logs.log.append(versionOf(1));
+  // Its group is with the writer's thread after this round.
+  await nextRound();
+  // The thread stores it, and this one does not learn of it.
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200);
+  using other = new DatabaseSync(logs.path);
+  new LogWriter(other, new Seal([])).append([versionOf(4)]);
+
+  const shown = [await logs.log.latest(name)];
+  await appended;
+  shown.push(await logs.log.latest(name), ...(await logs.log.latestOf([name], began)));
+
+  expect(shown).toMatchObject([{ version: 4 }, { version: 4 }, { version: 4 }]);
 });
 
 /** A version with the first position of a millisecond. */
