@@ -84,6 +84,7 @@ export function toOperationArgs(args: ExecutionArgs): OperationArgs {
  */
 export type RunOperation = (args: OperationArgs, request?: Requested) => Promise<ExecutionResult>;
 
+/** What the transport knows of an operation. */
 export interface Requested {
   /** Records the reads of the answer, if the answer may be shared. */
   readonly dependencies?: Dependencies | undefined;

@@ -41,7 +41,7 @@ export class Connections {
     return this.#client;
   }
 
-  /** Counts a call until `endCall`. */
+  /** Counts a call until `endCall`. Files are not counted: they are read for as long as their clients take. */
   beginCall(): void {
     this.#calls += 1;
   }

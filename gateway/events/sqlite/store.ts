@@ -169,12 +169,9 @@ class SqliteLog implements EventLog {
   async latest(subject: string): Promise<Latest | null> {
     const recent = this.#versions.get(subject);
     // Without a user, the file has the user of an earlier version.
-    return recent?.userId
-      ? recent
-      : this.#noteRead(
-          subject,
-          read(() => this.#reader.latest(subject)),
-        );
+    if (recent?.userId) return recent;
+    const found = read(() => this.#reader.latest(subject));
+    return this.#noteRead(subject, found);
   }
 
   async latestOf(subjects: readonly string[], changedSince?: Date): Promise<readonly (Latest | null)[]> {

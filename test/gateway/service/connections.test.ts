@@ -117,7 +117,7 @@ test('while the service answers nothing, what needs no call is answered', async 
     ...memory,
   };
   const log = createLog({ level: 'silent' });
-  const gateway = await createGateway({ config: readTestConfig(env), log, serviceUrl: service.url });
+  await using gateway = await createGateway({ config: readTestConfig(env), log, serviceUrl: service.url });
   const { url } = await gateway.listen();
   const ask = async (query: string) => JSON.parse((await send({ url }, query)).text);
   const asked = orders.map((id) => ask(`{ order(id: "${id}") { id } }`));
@@ -130,5 +130,4 @@ test('while the service answers nothing, what needs no call is answered', async 
   const answers = await Promise.all(asked);
   clearInterval(answering);
   expect(answers).toEqual(orders.map((id) => ({ data: { order: { id } } })));
-  await gateway.close();
 });
