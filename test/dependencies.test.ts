@@ -67,6 +67,8 @@ test('every dependency is pinned to an exact version', () => {
     '../client/package.json',
     '../widget/package.json',
     '../bench/peers/package.json',
+    '../bench/lighthouse/package.json',
+    '../test/clients/package.json',
     '../test/frameworks/package.json',
     '../examples/package.json',
     '../examples/node-worker/package.json',

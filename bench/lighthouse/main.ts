@@ -7,6 +7,7 @@ import { makeFolder } from '../../test/support/folder.ts';
 import { startGatewayProcess } from '../../test/support/gateway-process.ts';
 import { ensureTools, findChromium } from '../../test/support/tools.ts';
 import { quantile } from '../support/figures.ts';
+import { installLocked } from '../support/install.ts';
 
 /** The scores that the demo page must have. */
 const goals = { performance: 95, accessibility: 100, 'best-practices': 100, seo: 100 } as const;
@@ -36,6 +37,7 @@ export async function run(args: readonly string[]): Promise<void> {
     return;
   }
   await ensureTools();
+  installLocked(folder);
   const reports = values.url === undefined ? await visitOwn(runs) : await visit(values.url, runs);
   const medians = categories.map((name) => describe(name, reports));
   process.stdout.write(`${medians.map(({ text }) => text).join('\n')}\n`);
@@ -58,8 +60,8 @@ type Report = z.output<typeof reportShape>;
 
 /** The gateway as `npm start` runs it. */
 async function visitOwn(runs: number): Promise<readonly Report[]> {
-  using folder = makeFolder();
-  const gateway = await startGatewayProcess(folder.path, { PORT: '0' });
+  using data = makeFolder();
+  const gateway = await startGatewayProcess(data.path, { PORT: '0' });
   try {
     return await visit(gateway.url, runs);
   } finally {
@@ -67,7 +69,8 @@ async function visitOwn(runs: number): Promise<readonly Report[]> {
   }
 }
 
-const cli = fileURLToPath(import.meta.resolve('lighthouse/cli/index.js'));
+const folder = new URL('.', import.meta.url);
+const cli = fileURLToPath(new URL('node_modules/lighthouse/cli/index.js', folder));
 
 async function visit(url: string, runs: number): Promise<readonly Report[]> {
   const reports: Report[] = [];
