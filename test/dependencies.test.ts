@@ -69,6 +69,7 @@ test('every dependency is pinned to an exact version', () => {
     '../bench/peers/package.json',
     '../bench/lighthouse/package.json',
     '../test/clients/package.json',
+    '../test/deploy/package.json',
     '../test/frameworks/package.json',
     '../examples/package.json',
     '../examples/node-worker/package.json',

@@ -3,50 +3,20 @@ import { readFileSync } from 'node:fs';
 import { matchesGlob } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
-import { ServiceMonitor } from '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1/ServiceMonitor';
-import { Deployment } from 'kubernetes-models/apps/v1/Deployment';
-import { HorizontalPodAutoscaler } from 'kubernetes-models/autoscaling/v2/HorizontalPodAutoscaler';
-import { NetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1/NetworkPolicy';
-import { PodDisruptionBudget } from 'kubernetes-models/policy/v1/PodDisruptionBudget';
-import { ConfigMap } from 'kubernetes-models/v1/ConfigMap';
-import { Service } from 'kubernetes-models/v1/Service';
-import { ServiceAccount } from 'kubernetes-models/v1/ServiceAccount';
 import { expect, test } from 'vitest';
-import { parse, parseAllDocuments } from 'yaml';
+import { parse } from 'yaml';
 import { createBoundedServer } from '../gateway/http/connection-limits.ts';
+import { readManifests } from './support/manifests.ts';
 import { findOnPath } from './support/tools.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const read = (path: string) => readFileSync(`${root}${path}`, 'utf8');
-
-const models = {
-  ...{ ConfigMap, Deployment, HorizontalPodAutoscaler, NetworkPolicy, PodDisruptionBudget },
-  ...{ Service, ServiceAccount, ServiceMonitor },
-};
-
-/** What `kubectl apply -k` would send. */
-function readManifests() {
-  const { resources } = parse(read('deploy/kubernetes/kustomization.yaml'));
-  return resources.flatMap((file: string) =>
-    parseAllDocuments(read(`deploy/kubernetes/${file}`)).map((document) => document.toJS()),
-  );
-}
 
 /** Names of settings that docs/configuration.md does not know. */
 function unknownSettings(names: readonly string[]): readonly string[] {
   const page = `${read('docs/configuration.md')}${read('README.md')}`;
   return names.filter((name) => !page.includes(`\`${name.replace(/_FILE$/, '')}\``));
 }
-
-test('every manifest of Kubernetes fits the schema of its kind', () => {
-  const kinds = readManifests().map((manifest: { readonly kind: keyof typeof models }) => {
-    const Model = models[manifest.kind];
-    // biome-ignore lint/suspicious/noExplicitAny: read as a file, and checked by the line below.
-    new Model(manifest as any).validate();
-    return manifest.kind;
-  });
-  expect(kinds.toSorted()).toEqual(Object.keys(models).toSorted());
-});
 
 test('the pods have no rights, end after their drain, and find every setting', () => {
   const manifests = readManifests();
