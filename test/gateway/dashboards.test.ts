@@ -31,7 +31,7 @@ test('each panel and each alert asks only for metrics that a gateway publishes',
     const suffixes = type === 'histogram' ? ['_bucket', '_sum', '_count'] : [''];
     for (const suffix of suffixes) published.add(`${name}${suffix}`);
   }
-  expect(panels).toHaveLength(23);
+  expect(panels).toHaveLength(24);
   for (const { name, expr } of [...panels, ...alerts]) {
     const asked = expr.match(/\b(?:labgraph|process|nodejs)_\w+/g) ?? [];
     expect({
