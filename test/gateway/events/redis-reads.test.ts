@@ -33,6 +33,14 @@ test('equal reads at once get the same events, and a read after an append has wh
   await events.close();
 });
 
+/** What an append of another user leaves, and the notice says that one before it was lost. */
+const appendAfterLost = `
+  local id = ARGV[1] .. '-0'
+  redis.call('XADD', KEYS[1], id, 'id', 'unseen')
+  redis.call('SET', KEYS[2], ARGV[1])
+  redis.call('XADD', KEYS[3], id, 'previous', ARGV[2], 'user', '', 'subject', '', 'version', '', 'dead', '')
+`;
+
 test.each(['it got the notice', 'a notice was lost'])(
   'a waiter reads the append of another gateway, although everything before it was pruned: %s',
   async (fate) => {
@@ -48,9 +56,9 @@ test.each(['it got the notice', 'a notice was lost'])(
     expect(await events.prune(new Date(1))).toBe(2);
 
     if (fate === 'a notice was lost') {
-      const [id, previous] = [`${newer.position + 2}-0`, String(newer.position + 1)];
-      const fields = ['user', '', 'subject', '', 'version', '', 'dead', ''];
-      await server.command(url, 'XADD', `${keyPrefix}bus`, id, 'previous', previous, ...fields);
+      const keys = ['log', 'head', 'bus'].map((name) => keyPrefix + name);
+      const places = [String(newer.position + 2), String(newer.position + 1)];
+      await server.command(url, 'EVAL', appendAfterLost, '3', ...keys, ...places);
       await woken;
     }
     await other.append(newMessage('theirs'));
