@@ -34,12 +34,12 @@ export async function measureAppend(
 }
 
 /** @throws Error when one was not acknowledged: then the figures would be of something else */
-export function timesOf(posted: readonly Posted[]): readonly number[] {
+export function timesOf(posted: readonly Posted[], receiver = 'Labgraph'): readonly number[] {
   const refused = posted.filter(({ isAcknowledged }) => !isAcknowledged);
   if (refused.length > 0) {
     const statuses = [...new Set(refused.map(({ status }) => status))].join(', ');
     throw new Error(
-      `${refused.length} of ${posted.length} webhooks were not acknowledged (status ${statuses}).`,
+      `${receiver} did not acknowledge ${refused.length} of ${posted.length} webhooks (status ${statuses}; 0 is no answer).`,
     );
   }
   return posted.map(({ tookMs }) => tookMs);

@@ -27,7 +27,7 @@ async function measureOwn(stage: Stage, plan: Plan, publisher: Publisher): Promi
   await openAll(stage, await Promise.all(wanted));
   const post = async (seconds: number) => {
     const posted = await publisher.poster.call('postSteadily', { perSecond, seconds, orders });
-    timesOf(posted);
+    timesOf(posted, publisher.name);
     return toLatencies(posted, await receive(stage, posted.length));
   };
   await post(plan.warmUpSeconds);
