@@ -4,19 +4,55 @@ import { matchesGlob } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { parse } from 'yaml';
+import { parse, parseAllDocuments } from 'yaml';
+import { installLocked } from '../bench/support/install.ts';
 import { createBoundedServer } from '../gateway/http/connection-limits.ts';
-import { readManifests } from './support/manifests.ts';
 import { findOnPath } from './support/tools.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const read = (path: string) => readFileSync(`${root}${path}`, 'utf8');
+
+const packages = new URL('deploy/', import.meta.url);
+
+/** Where the schema of each kind is, below the packages of `deploy/`. */
+const schemas: Readonly<Record<string, string>> = {
+  ConfigMap: 'kubernetes-models/v1/ConfigMap.js',
+  Deployment: 'kubernetes-models/apps/v1/Deployment.js',
+  HorizontalPodAutoscaler: 'kubernetes-models/autoscaling/v2/HorizontalPodAutoscaler.js',
+  NetworkPolicy: 'kubernetes-models/networking.k8s.io/v1/NetworkPolicy.js',
+  PodDisruptionBudget: 'kubernetes-models/policy/v1/PodDisruptionBudget.js',
+  Service: 'kubernetes-models/v1/Service.js',
+  ServiceAccount: 'kubernetes-models/v1/ServiceAccount.js',
+  ServiceMonitor: '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1/ServiceMonitor.js',
+};
+
+/** What `kubectl apply -k` would send. */
+function readManifests() {
+  const { resources } = parse(read('deploy/kubernetes/kustomization.yaml'));
+  return resources.flatMap((file: string) =>
+    parseAllDocuments(read(`deploy/kubernetes/${file}`)).map((document) => document.toJS()),
+  );
+}
 
 /** Names of settings that docs/configuration.md does not know. */
 function unknownSettings(names: readonly string[]): readonly string[] {
   const page = `${read('docs/configuration.md')}${read('README.md')}`;
   return names.filter((name) => !page.includes(`\`${name.replace(/_FILE$/, '')}\``));
 }
+
+test('every manifest of Kubernetes fits the schema of its kind', async () => {
+  installLocked(packages);
+  const kinds: string[] = [];
+  for (const manifest of readManifests()) {
+    const { kind } = manifest;
+    const { [kind]: Model } = await import(new URL(`node_modules/${schemas[kind]}`, packages).href);
+    const check = (what: unknown) => new Model(what).validate();
+    expect(() => check({ ...manifest, metadata: { labels: 1 } })).toThrow();
+    check(manifest);
+    kinds.push(kind);
+  }
+  expect(kinds.toSorted()).toEqual(Object.keys(schemas).toSorted());
+});
 
 test('the pods have no rights, end after their drain, and find every setting', () => {
   const manifests = readManifests();
