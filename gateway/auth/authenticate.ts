@@ -174,33 +174,45 @@ const maxLength = 2048;
 
 interface Verified {
   readonly caller: Caller;
+  /** In the time of `performance.now()`. */
   readonly until: number;
 }
 
 /**
  * Verifies credentials, each once a minute: a signature costs as much as the rest of a small query. Only valid ones are cached,
- * so invented ones cannot fill the cache. They are cached as plain text, and a timer deletes each after its minute.
+ * so invented ones cannot fill the cache. They are cached as plain text, and deleted in the minute after theirs.
  */
 export function cacheVerified(
   verify: (credential: string) => Promise<Caller>,
 ): (credential: string) => Promise<Caller> {
   // With `max` it would allocate room for all of them at once.
   const cache = new LRUCache<string, Verified>({ maxSize: maxCredentials, sizeCalculation: () => 1 });
+  // One timer for all: with one for each, evicted ones would be held in memory as well.
+  let isTimed = false;
+  const purge = () => {
+    isTimed = false;
+    for (const [credential, verified] of cache.entries()) if (!isValid(verified)) cache.delete(credential);
+    if (cache.size > 0) purgeLater();
+  };
+  const purgeLater = () => {
+    if (!isTimed) setTimeout(purge, ttlMs).unref();
+    isTimed = true;
+  };
 
   const verifyAnew = async (credential: string): Promise<Caller> => {
     const caller = await verify(credential);
     if (credential.length > maxLength) return caller;
-    const endOfTtl = Date.now() + ttlMs;
-    const until = caller.kind === 'USER' ? Math.min(caller.expiresAt.getTime(), endOfTtl) : endOfTtl;
-    const verified: Verified = { caller, until };
-    cache.set(credential, verified);
-    setTimeout(() => {
-      if (cache.peek(credential) === verified) cache.delete(credential);
-    }, ttlMs).unref();
+    cache.set(credential, { caller, until: performance.now() + ttlMs });
+    purgeLater();
     return caller;
   };
   return async (credential) => {
     const known = cache.get(credential);
-    return known !== undefined && Date.now() < known.until ? known.caller : await verifyAnew(credential);
+    return known !== undefined && isValid(known) ? known.caller : await verifyAnew(credential);
   };
+}
+
+function isValid({ caller, until }: Verified): boolean {
+  if (performance.now() >= until) return false;
+  return caller.kind !== 'USER' || Date.now() < caller.expiresAt.getTime();
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { decodeJwt, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify, SignJWT } from 'jose';
 import { ownIssuer, type ViewerProviderConfig } from '../config/auth.ts';
 import { GatewayError } from '../errors.ts';
-import { decodeBase64url } from '../parse/base64url.ts';
+import { decodeBase64url } from '../parse/bytes.ts';
 import { defaultScopes, scopes as knownScopes, type UserCaller } from './rights.ts';
 import { createOwnKeys, type OwnKeys } from './token-keys.ts';
 

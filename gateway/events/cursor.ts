@@ -2,7 +2,7 @@ import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { z } from 'zod';
 import { GatewayError } from '../errors.ts';
-import { decodeBase64url } from '../parse/base64url.ts';
+import { decodeBase64url } from '../parse/bytes.ts';
 
 /** A place in a stream of events. */
 export interface Place {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Permission } from '../auth/rights.ts';
 import { GatewayError, isGatewayError } from '../errors.ts';
-import { decodeBase64url } from '../parse/base64url.ts';
+import { decodeBase64url } from '../parse/bytes.ts';
 import { readIds, readIntegerId, readUuid } from './arguments.ts';
 import { builder } from './builder.ts';
 import { type GraphContext, loadEach } from './context.ts';

@@ -7,6 +7,7 @@ import type { DocumentCache } from '../execution/document/prepared-document.ts';
 import { describeAnswer, formatForStream, type Mask } from '../execution/mask.ts';
 import type { RunOperation } from '../execution/run-operation.ts';
 import type { Log } from '../log.ts';
+import { encodeAlone } from '../parse/bytes.ts';
 import type { Dependencies } from '../service/trace.ts';
 import { currentRequest, requestIdHeader } from '../telemetry/request.ts';
 import { AnswerCompression } from './compressed-answers.ts';
@@ -258,7 +259,7 @@ function toAnswer(result: ExecutionResult, mediaType: MediaType): Omit<DirectAns
 }
 
 function toBytes(result: object): Buffer {
-  return Buffer.from(JSON.stringify(result));
+  return encodeAlone(JSON.stringify(result));
 }
 
 /**

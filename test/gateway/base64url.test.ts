@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { decodeBase64url } from '../../gateway/parse/base64url.ts';
+import { decodeBase64url } from '../../gateway/parse/bytes.ts';
 
 const bytes = fc.uint8Array({ maxLength: 20 }).map((array) => Buffer.from(array));
 

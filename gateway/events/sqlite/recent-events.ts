@@ -1,3 +1,4 @@
+import { joinAlone } from '../../parse/bytes.ts';
 import type { Batch, NewMessage, Scope, StoredEvent } from '../log.ts';
 
 /** More than two groups of appends, and at most this many bytes of bodies. A reader that is further behind reads the file. */
@@ -89,6 +90,7 @@ function toStoredEvent(message: NewMessage, position: number): StoredEvent {
     subject: subject === null ? null : { id: subject.id.toWellFormed(), version: subject.version },
     origin,
     trace: trace ?? null,
-    body,
+    // A received body is a part of a larger block.
+    body: joinAlone([body]),
   };
 }

@@ -74,6 +74,14 @@ test('none is held for longer than its minute, whether anybody asks or not', asy
   expect(verified).toEqual([...credentials, ...credentials]);
 });
 
+test('one timer deletes all of them, and stops when none is left', async () => {
+  const { ask } = open();
+  for (let index = 0; index < 100; index += 1) await ask(`user-${index} 900`);
+  expect(vi.getTimerCount()).toBe(1);
+  pass(120);
+  expect(vi.getTimerCount()).toBe(0);
+});
+
 test('each credential identifies its own caller', async () => {
   const { ask } = open();
   const ann = { kind: 'USER', userId: 'ann' };

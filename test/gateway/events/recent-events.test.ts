@@ -51,6 +51,20 @@ test('All readers of an event that was just appended are given the same one', as
   expect(second.events[0]).toBe(first.events[0]);
 });
 
+test('An event that was just appended has its own bytes, and holds no larger block that its body came in', async () => {
+  await using logs = await openBeside();
+  const { log } = logs;
+  const place = await log.position();
+  const received = Buffer.alloc(64 * 1024, ' ').subarray(0, 100);
+  await log.append(newMessage('1', { body: received }));
+
+  const batch = await log.read({}, place, 10);
+
+  if (batch.kind !== 'events') throw new Error('There is a gap.');
+  expect(batch.events[0]?.body).toEqual(received);
+  expect(batch.events[0]?.body.buffer.byteLength).toBe(received.length);
+});
+
 test('Who waits for an order reads on after what came for others meanwhile', async () => {
   await using logs = await openBeside();
   const { log } = logs;

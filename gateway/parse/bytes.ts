@@ -1,0 +1,27 @@
+/**
+ * Decodes canonical base64url (RFC 4648, section 5). Null for all other spellings that Node accepts: with padding, in the
+ * other base64 alphabet, with nonzero trailing bits or with characters that Node ignores. So no token and no cursor has a
+ * second spelling.
+ */
+export function decodeBase64url(text: string): Buffer | null {
+  const bytes = Buffer.from(text, 'base64url');
+  return bytes.toString('base64url') === text ? bytes : null;
+}
+
+/**
+ * Encodes text as UTF-8 in memory of its own. Node makes small buffers in blocks of 64 KiB that they share, so a cached
+ * answer of 1 kB would hold a whole block.
+ */
+export function encodeAlone(text: string): Buffer {
+  const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text));
+  bytes.write(text);
+  return bytes;
+}
+
+/** Copies chunks, one behind the other, into memory of their own, for what is held longer than a request. */
+export function joinAlone(chunks: readonly Buffer[]): Buffer {
+  const bytes = Buffer.allocUnsafeSlow(chunks.reduce((sum, { length }) => sum + length, 0));
+  let end = 0;
+  for (const chunk of chunks) end += chunk.copy(bytes, end);
+  return bytes;
+}
