@@ -14,7 +14,7 @@ interface Room {
 
 const errors = /^gateway\/errors\.ts$/;
 /** Reads text in one spelling only. */
-const base64url = /^gateway\/parse\/base64url\.ts$/;
+const bytes = /^gateway\/parse\/bytes\.ts$/;
 const json = /^gateway\/parse\/json\.ts$/;
 const dates = /^gateway\/parse\/dates\.ts$/;
 const log = /^gateway\/log\.ts$/;
@@ -124,7 +124,7 @@ const rooms: readonly Room[] = [
   { files: errors, may: [] },
   { files: json, may: [] },
   { files: dates, may: [] },
-  { files: base64url, may: [] },
+  { files: bytes, may: [] },
   { files: cache, may: [cache, /^lru-cache$/] },
   { files: log, may: [errors, request, /^pino$/] },
   { files: request, may: [rights, tracing, node] },
@@ -189,7 +189,7 @@ const rooms: readonly Room[] = [
   },
   {
     files: /^gateway\/events\//,
-    may: [errors, base64url, dates, log, /^gateway\/events\//, /^(zod|@redis\/client|lru-cache)$/, node],
+    may: [errors, bytes, dates, log, /^gateway\/events\//, /^(zod|@redis\/client|lru-cache)$/, node],
   },
   {
     files: /^gateway\/audit\//,
@@ -200,7 +200,7 @@ const rooms: readonly Room[] = [
     may: [
       errors,
       dates,
-      base64url,
+      bytes,
       config,
       cache,
       request,
@@ -226,7 +226,7 @@ const rooms: readonly Room[] = [
       errors,
       dates,
       /^gateway\/graph\//,
-      /^gateway\/parse\/base64url\.ts$/,
+      bytes,
       /^gateway\/(auth\/(rights|revocations|viewer-tokens|tickets)|service\/(service|calls|trace)|events\/(cursor|log|idempotency))\.ts$/,
       /^(@pothos\/.*|dataloader|graphql|graphql-scalars|zod)$/,
       node,
@@ -247,6 +247,7 @@ const rooms: readonly Room[] = [
     may: [
       errors,
       json,
+      bytes,
       log,
       cache,
       request,
