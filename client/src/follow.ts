@@ -25,8 +25,7 @@ export interface FollowSettings extends RecoveryOptions {
  */
 export function follow(operation: Operation, settings: FollowSettings): Updates<unknown> {
   const left = new AbortController();
-  const signal = settings.signal ? AbortSignal.any([settings.signal, left.signal]) : left.signal;
-  const items = iterate(operation, { ...settings, signal });
+  const items = followUntilLeft(operation, { ...settings, left });
   const updates: Updates<unknown> = {
     next: () => items.next(),
     return: () => {
@@ -36,6 +35,21 @@ export function follow(operation: Operation, settings: FollowSettings): Updates<
     [Symbol.asyncIterator]: () => updates,
   };
   return updates;
+}
+
+async function* followUntilLeft(
+  operation: Operation,
+  { left, signal, ...settings }: FollowSettings & { readonly left: AbortController },
+): AsyncGenerator<unknown, undefined, undefined> {
+  // `AbortSignal.any` would do in browsers since 2024.
+  const leave = () => left.abort(signal?.reason);
+  if (signal?.aborted) leave();
+  signal?.addEventListener('abort', leave);
+  try {
+    yield* iterate(operation, { ...settings, signal: left.signal });
+  } finally {
+    signal?.removeEventListener('abort', leave);
+  }
 }
 
 async function* iterate(

@@ -12,6 +12,9 @@ interface Scene {
 
 type Order = ReturnType<Embedding['findOrder']>;
 
+/** For browsers that have a blocker. */
+export const blockedCheck = 'launch where the browser blocks the tab: a link takes the place of the button';
+
 /** What the widget must do in every browser, by the lines of the table in docs/embedding.md. */
 export const checks: Readonly<Record<string, (browser: Browser) => Promise<void>>> = {
   'launch in a tab, without opener and Referer': async (browser) => {
@@ -24,7 +27,7 @@ export const checks: Readonly<Record<string, (browser: Browser) => Promise<void>
     expect(await launchesOf(tab)).toEqual(['portal-before-launch', 'portal-launched']);
   },
 
-  'launch where the browser blocks the tab: a link takes the place of the button': async (browser) => {
+  [blockedCheck]: async (browser) => {
     await using embedding = await startEmbedding();
     const page = launchPage(embedding, orderOf(embedding), { status: 'none', launchesAtLoad: true });
     await using tab = await open({ browser, embedding }, page);

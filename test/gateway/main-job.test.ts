@@ -37,15 +37,18 @@ test('20 users with their orders, events and markers cost 1 + 20 + one call per 
   expect(lab.sandbox.calls).toHaveLength(29);
 });
 
+/** A busy machine may need longer for 50 queries than answers are cached by default. */
+const cached = { READ_CACHE_SECONDS: '60' };
+
 test('50 equal queries at once cost no more than one', async () => {
-  await using lab = await startLab();
+  await using lab = await startLab({ env: cached });
   const answers = await Promise.all(Array.from({ length: 50 }, () => lab.query(nested)));
   expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1);
   expect(lab.sandbox.calls.toSorted()).toEqual(documentedCalls(lab));
 });
 
 test('50 equal queries over 50 connections cost no more than one', async () => {
-  await using lab = await startLab();
+  await using lab = await startLab({ env: cached });
   const client = new Worker(new URL('../support/concurrent-client.ts', import.meta.url), {
     workerData: { url: lab.url, key: gatewayKey, query: nested, count: 50 },
   });

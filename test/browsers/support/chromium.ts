@@ -1,10 +1,13 @@
-import type { Page } from 'playwright';
+import type { Page, Browser as PlaywrightBrowser } from 'playwright';
 import { connectToChromium } from '../../e2e/support/visit.ts';
 import type { Browser, Tab } from './browser.ts';
 
 /** The Chromium that all files of the run share. */
 export async function startChromium(): Promise<Browser> {
-  const chromium = await connectToChromium();
+  return toBrowser(await connectToChromium());
+}
+
+export function toBrowser(chromium: PlaywrightBrowser): Browser {
   return {
     version: chromium.version(),
     visit: async (address) => {

@@ -1,4 +1,4 @@
-import { toSocketAddress } from '../gateway/addresses.ts';
+import { parseAddress, toSocketAddress } from '../gateway/addresses.ts';
 import { type PortalErrorCode, toPortalError } from '../gateway/errors.ts';
 import type { PortalClient } from './client.ts';
 
@@ -39,11 +39,14 @@ export async function diagnose(getClient: () => PortalClient): Promise<Diagnosis
     ({ effectiveDirective, disposition, blockedURI }) =>
       effectiveDirective === 'connect-src' &&
       disposition === 'enforce' &&
-      (found.code === 'TOKEN_UNAVAILABLE' || URL.parse(blockedURI)?.host === URL.parse(endpoint)?.host),
+      (found.code === 'TOKEN_UNAVAILABLE' || parseAddress(blockedURI)?.host === parseAddress(endpoint)?.host),
   );
   if (!stop || found.code === 'OK') return found;
   const { effectiveDirective, blockedURI } = stop;
-  return toDiagnosis('CSP_BLOCKED', `${effectiveDirective} ${URL.parse(blockedURI)?.origin ?? blockedURI}`);
+  return toDiagnosis(
+    'CSP_BLOCKED',
+    `${effectiveDirective} ${parseAddress(blockedURI)?.origin ?? blockedURI}`,
+  );
 }
 
 /** @throws PortalError for what is not the network's */

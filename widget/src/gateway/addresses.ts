@@ -6,7 +6,7 @@ import { PortalError } from './errors.ts';
  * its own, such as an empty one, would be that of the page.
  */
 export function readEndpoint(text: string): string {
-  const url = /^\s*([?#]|$)/.test(text) ? null : URL.parse(text, document.baseURI);
+  const url = /^\s*([?#]|$)/.test(text) ? null : parseAddress(text, document.baseURI);
   if (!isSafe(url)) throw new PortalError('ENDPOINT_INVALID');
   url.hash = '';
   return url.href;
@@ -23,13 +23,22 @@ export function toSocketAddress(endpoint: string): string {
  * @throws PortalError URL_REJECTED
  */
 export function readPortalUrl(text: unknown, origins: string | null): string {
-  // `parse` turns anything into a text.
-  const url = URL.parse(text as string);
+  // It turns anything into a text.
+  const url = parseAddress(text as string);
   const allowed = origins?.match(/\S+/g);
   // As origins, so that `https://portal.example/` and `https://portal.example:443` mean the same.
-  const isOther = (each: string) => URL.parse(each)?.origin !== url?.origin;
+  const isOther = (each: string) => parseAddress(each)?.origin !== url?.origin;
   if (!isSafe(url) || allowed?.every(isOther)) throw new PortalError('URL_REJECTED');
   return url.href;
+}
+
+/** As `URL.parse`, which browsers have since 2024: null for a text that is no address. */
+export function parseAddress(text: string, base?: string): URL | null {
+  try {
+    return new URL(text, base);
+  } catch {
+    return null;
+  }
 }
 
 function isSafe(url: URL | null): url is URL {

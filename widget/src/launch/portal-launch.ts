@@ -1,7 +1,7 @@
 import { html, nothing, type PropertyDeclarations, type PropertyValues } from 'lit';
 import { type Drawing, drawError } from '../elements/drawing.ts';
 import { toPortalError } from '../gateway/errors.ts';
-import { WAIT_LIMIT_MS } from '../gateway/token.ts';
+import { withinLimit } from '../gateway/token.ts';
 import { announce } from '../page/announcer.ts';
 import { emit } from '../page/events.ts';
 import { EXCLUDED, setMarks } from '../page/masks.ts';
@@ -73,8 +73,8 @@ export class PortalLaunch extends PortalElement {
     announce(this, texts.opening, this.language);
     const { signal } = this.#launch;
     try {
-      const limit = AbortSignal.timeout(WAIT_LIMIT_MS);
-      await this.#send(tab, AbortSignal.any([signal, limit]));
+      const limit = withinLimit(signal);
+      await this.#send(tab, limit);
       // The button stays busy until the page is left; it returns if the person stops the navigation.
       if (mode === 'redirect') limit.addEventListener('abort', () => signal.aborted || this.#reset());
     } catch (cause) {

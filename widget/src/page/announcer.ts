@@ -50,9 +50,9 @@ function findRegion(speaker: Element): HTMLElement | null {
 /** In light DOM, hidden through the CSSOM: a style attribute in markup would break a strict CSP. */
 function createRegion(): HTMLElement {
   const node = document.createElement('div');
-  node.role = 'status';
+  node.setAttribute('role', 'status');
   // Libraries that hide the page behind a dialog recognize a live region by this attribute.
-  node.ariaLive = 'polite';
+  node.setAttribute('aria-live', 'polite');
   setMarks(node, MASKED, true);
   // Word for word as in styles.css, which compresses well.
   node.style.cssText =

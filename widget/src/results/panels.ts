@@ -8,7 +8,8 @@ export interface Panel {
 
 /** The results by panel: panels in the order in which the lab lists them, and what belongs to none at the end. */
 export function groupByPanel(biomarkers: readonly Biomarker[]): readonly Panel[] {
-  const groups = Map.groupBy(biomarkers, ({ panel }) => panel);
+  const groups = new Map<string | null, readonly Biomarker[]>();
+  for (const each of biomarkers) groups.set(each.panel, [...(groups.get(each.panel) ?? []), each]);
   return [...groups]
     .map(([name, members]) => ({ name, biomarkers: members }))
     .toSorted((one, other) => Number(one.name === null) - Number(other.name === null));

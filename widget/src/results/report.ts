@@ -1,4 +1,5 @@
 import type { PortalClient } from '../client/client.ts';
+import { parseAddress } from '../gateway/addresses.ts';
 import { PortalError } from '../gateway/errors.ts';
 import { type Fields, readFields, readText } from '../gateway/fields.ts';
 import { toErrorCode } from '../gateway/gateway-error.ts';
@@ -18,7 +19,7 @@ export function requestReport(
     if (__typename === 'DocumentNotReady') return null;
     const path = readText(url);
     if (!path) throw new PortalError(toErrorCode(__typename));
-    const address = URL.parse(path, client.endpoint);
+    const address = parseAddress(path, client.endpoint);
     if (address?.origin !== new URL(client.endpoint).origin) throw new PortalError('URL_REJECTED');
     return address.href;
   };

@@ -1,7 +1,7 @@
 import type { PortalClient } from '../client/client.ts';
 import { isRetryable, PortalError, toPortalError } from '../gateway/errors.ts';
 import type { Fields } from '../gateway/fields.ts';
-import { WAIT_LIMIT_MS } from '../gateway/token.ts';
+import { withinLimit } from '../gateway/token.ts';
 import { READ_RESULTS } from './operations.ts';
 import { type Results, readResults } from './results.ts';
 
@@ -66,9 +66,8 @@ export class ResultsReader {
     if (!wish) return;
     const reading = new AbortController();
     this.#reading = reading;
-    const signal = AbortSignal.any([reading.signal, AbortSignal.timeout(WAIT_LIMIT_MS)]);
     try {
-      const results = await readOnce(wish, signal);
+      const results = await readOnce(wish, withinLimit(reading.signal));
       if (!reading.signal.aborted) this.#show(results);
     } catch (cause) {
       if (!reading.signal.aborted) this.#fail(toPortalError(cause, 'NETWORK'));
