@@ -1,7 +1,7 @@
 import { LabgraphError, toLabgraphError } from './errors.ts';
 import type { GraphQLResult, Operation } from './http.ts';
 import { pause, Recovery, type RecoveryOptions } from './recovery.ts';
-import { type Attempt, readerWasSlow, type Transport } from './transports/transport.ts';
+import { readerWasSlow, type Transport } from './transports/transport.ts';
 
 /** The items of a subscription, one after the other. Leave the loop or abort the signal to end it. */
 export interface Updates<Data> {
@@ -23,9 +23,12 @@ export interface FollowSettings extends RecoveryOptions {
  * Nothing is sent before the first item is asked for. The items end when the subscription is over or left. `next` rejects
  * with a LabgraphError when it cannot go on: another attempt would get the same answer.
  */
-export function follow(operation: Operation, settings: FollowSettings): Updates<unknown> {
+export function follow(operation: Operation, { signal, ...settings }: FollowSettings): Updates<unknown> {
   const left = new AbortController();
-  const items = followUntilLeft(operation, { ...settings, left });
+  // `AbortSignal.any` would do in browsers since 2024.
+  if (signal?.aborted) left.abort();
+  signal?.addEventListener('abort', () => left.abort(), { signal: left.signal });
+  const items = iterate(operation, { ...settings, left });
   const updates: Updates<unknown> = {
     next: () => items.next(),
     return: () => {
@@ -37,48 +40,41 @@ export function follow(operation: Operation, settings: FollowSettings): Updates<
   return updates;
 }
 
-async function* followUntilLeft(
-  operation: Operation,
-  { left, signal, ...settings }: FollowSettings & { readonly left: AbortController },
-): AsyncGenerator<unknown, undefined, undefined> {
-  // `AbortSignal.any` would do in browsers since 2024.
-  const leave = () => left.abort(signal?.reason);
-  if (signal?.aborted) leave();
-  signal?.addEventListener('abort', leave);
-  try {
-    yield* iterate(operation, { ...settings, signal: left.signal });
-  } finally {
-    signal?.removeEventListener('abort', leave);
-  }
-}
-
 async function* iterate(
   { query, variables }: Operation,
-  { transport, signal, onOpen, ...recovering }: FollowSettings & Pick<Attempt, 'signal'>,
+  { transport, left, onOpen, ...recovering }: FollowSettings & { readonly left: AbortController },
 ): AsyncGenerator<unknown, undefined, undefined> {
   if (!/\$after\b/.test(query)) throw notResumable();
   const recovery = new Recovery(recovering);
+  const { signal } = left;
   let resumed = variables;
-  while (!signal.aborted) {
-    const beganAt = performance.now();
-    let isAccepted = false;
-    const accepted = () => {
-      isAccepted = true;
-      onOpen?.();
-    };
-    try {
-      for await (const result of transport({ operation: { query, variables: resumed }, signal, accepted })) {
-        resumed = { ...variables, after: readCursor(result) };
-        recovery.received();
-        yield result.data;
+  try {
+    while (!signal.aborted) {
+      const beganAt = performance.now();
+      let isAccepted = false;
+      const accepted = () => {
+        isAccepted = true;
+        onOpen?.();
+      };
+      try {
+        for await (const result of transport({
+          operation: { query, variables: resumed },
+          signal,
+          accepted,
+        })) {
+          resumed = { ...variables, after: readCursor(result) };
+          recovery.received();
+          yield result.data;
+        }
+        return;
+      } catch (error) {
+        if (signal.aborted || error === readerWasSlow) continue;
+        const livedMs = performance.now() - beganAt;
+        await pause(recovery.pauseAfter(error, { isAccepted, livedMs }), signal);
       }
-      return;
-    } catch (error) {
-      if (signal.aborted) return;
-      if (error === readerWasSlow) continue;
-      const livedMs = performance.now() - beganAt;
-      await pause(recovery.pauseAfter(error, { isAccepted, livedMs }), signal);
     }
+  } finally {
+    left.abort();
   }
 }
 

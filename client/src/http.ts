@@ -85,12 +85,11 @@ export function failNetwork(cause: unknown): never {
 }
 
 /** Settles as the promise does, or throws the reason of the signal, because a token or an answer may take long. */
-export async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  let leave = () => {};
-  const left = new Promise<never>((_resolve, reject) => {
-    leave = () => reject(signal?.reason);
+export function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const leave = () => reject(signal?.reason);
     if (signal?.aborted) leave();
     signal?.addEventListener('abort', leave);
+    promise.then(resolve, reject).finally(() => signal?.removeEventListener('abort', leave));
   });
-  return await Promise.race([left, promise]).finally(() => signal?.removeEventListener('abort', leave));
 }

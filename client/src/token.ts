@@ -51,10 +51,12 @@ export function createTokens(token: string | TokenProvider): Tokens {
   };
 }
 
-async function withinLimit(token: Promise<string>): Promise<string> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error(`No token within ${limitMs} ms.`)), limitMs);
+function withinLimit(token: Promise<string>): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(new Error(`No token within ${limitMs} ms.`)), limitMs);
+    // JavaScript may return the token itself.
+    Promise.resolve(token)
+      .then(resolve, reject)
+      .finally(() => clearTimeout(timer));
   });
-  return await Promise.race([token, late]).finally(() => clearTimeout(timer));
 }

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { once } from 'node:events';
+import { getEventListeners, once } from 'node:events';
 import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:net';
 import { promisify } from 'node:util';
@@ -148,6 +148,28 @@ describe('over one gateway', () => {
         .find((line) => line.startsWith(`labgraph_subscriptions{transport="${transport}"}`))
         ?.split(' ')[1] ?? '0';
     await expect.poll(countOpen).toBe('0');
+  });
+
+  test('a signal that outlives a follower holds nothing of it: not when it is left, and not when it cannot go on', async () => {
+    const client = createLabgraphClient({ url: `${lab.url}/graphql`, token: gatewayKey });
+    const { signal } = new AbortController();
+    const text =
+      'subscription ($id: ID!, $after: EventCursor) { orderUpdates(orderId: $id, after: $after) { cursor } }';
+    const left = client.follow(text, { id: orderId }, { signal });
+    await left.next();
+    await left.return();
+    const failed = client.follow(text.replace('cursor', 'nothing'), { id: orderId }, { signal });
+    await expect(failed.next()).rejects.toMatchObject({ code: 'GRAPHQL_VALIDATION_FAILED' });
+
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
+  });
+
+  test('a signal that has aborted already ends it before anything is sent', async () => {
+    const client = createLabgraphClient({ url: `${lab.url}/graphql`, token: gatewayKey });
+    const text = 'subscription ($after: EventCursor) { events(after: $after) { cursor } }';
+    const updates = client.follow(text, {}, { signal: AbortSignal.abort() });
+
+    expect(await updates.next()).toEqual({ done: true, value: undefined });
   });
 
   test('leaving ends a wait for the next item', async () => {

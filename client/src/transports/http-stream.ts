@@ -25,7 +25,7 @@ export function createHttpTransport(endpoint: Endpoint, framing: Framing): Trans
   return async function* (attempt) {
     const connection = new AbortController();
     const stop = () => connection.abort(new LabgraphError('NETWORK_FAILED'));
-    attempt.signal.addEventListener('abort', stop);
+    attempt.signal.addEventListener('abort', stop, { signal: connection.signal });
     const opening = setTimeout(stop, silenceMs);
     try {
       const chunks = await open(endpoint, framing, { attempt, signal: connection.signal });
@@ -38,7 +38,6 @@ export function createHttpTransport(endpoint: Endpoint, framing: Framing): Trans
       throw new LabgraphError('NETWORK_FAILED');
     } finally {
       clearTimeout(opening);
-      attempt.signal.removeEventListener('abort', stop);
       stop();
     }
   };
