@@ -13,7 +13,7 @@ interface Room {
 }
 
 const errors = /^gateway\/errors\.ts$/;
-/** Reads text in one spelling only. */
+/** Reads base64url in one spelling only, and makes bytes in memory of their own. */
 const bytes = /^gateway\/parse\/bytes\.ts$/;
 const json = /^gateway\/parse\/json\.ts$/;
 const dates = /^gateway\/parse\/dates\.ts$/;

@@ -1,6 +1,6 @@
 import { promisify } from 'node:util';
 import { brotliCompress, brotliCompressSync, constants, gzip, gzipSync } from 'node:zlib';
-import { joinAlone } from '../parse/bytes.ts';
+import { copyAlone } from '../parse/bytes.ts';
 import type { DirectAnswer } from './direct-request.ts';
 import { type Coding, chooseCoding } from './negotiation.ts';
 
@@ -77,7 +77,7 @@ export class AnswerCompression {
 function toForm(answer: DirectAnswer, coding: Compressed, bytes: Buffer): DirectAnswer {
   if (bytes.length >= answer.body.length) return vary(answer);
   const { headers } = vary(answer);
-  return { ...answer, headers: [...headers, 'content-encoding', coding], body: joinAlone([bytes]) };
+  return { ...answer, headers: [...headers, 'content-encoding', coding], body: copyAlone(bytes) };
 }
 
 /** The header says that another client may get another form. */

@@ -18,10 +18,9 @@ export function encodeAlone(text: string): Buffer {
   return bytes;
 }
 
-/** Copies chunks, one behind the other, into memory of their own, for what is held longer than a request. */
-export function joinAlone(chunks: readonly Buffer[]): Buffer {
-  const bytes = Buffer.allocUnsafeSlow(chunks.reduce((sum, { length }) => sum + length, 0));
-  let end = 0;
-  for (const chunk of chunks) end += chunk.copy(bytes, end);
+/** Copies bytes into memory of their own, for what is held longer than a request. */
+export function copyAlone(shared: Buffer): Buffer {
+  const bytes = Buffer.allocUnsafeSlow(shared.length);
+  shared.copy(bytes);
   return bytes;
 }

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { type Agent, type ClientRequest, request } from 'node:http';
+import { type Agent, request } from 'node:http';
 
 export interface WebhookPostOptions {
   /** Where to post next. */
@@ -20,30 +20,20 @@ export function createWebhookPost({ address, agent, timeoutMs }: WebhookPostOpti
       'webhook-timestamp': timestamp,
       'webhook-signature': signWebhook(secret, { id: message.id, timestamp, body }),
     };
-    const send = (): Promise<number> =>
-      new Promise((resolve) => {
-        const posting = request(
-          `${address()}/webhooks`,
-          { method: 'POST', agent, headers, timeout: timeoutMs },
-          (response) => {
-            response.resume();
-            resolve(response.statusCode ?? 0);
-          },
-        );
-        posting.on('timeout', () => posting.destroy(new Error('timeout')));
-        posting.on('error', (error) => resolve(isOfIdleConnection(posting, error) ? send() : 0));
-        posting.end(body);
-      });
-    return send();
+    return new Promise((resolve) => {
+      const posting = request(
+        `${address()}/webhooks`,
+        { method: 'POST', agent, headers, timeout: timeoutMs },
+        (response) => {
+          response.resume();
+          resolve(response.statusCode ?? 0);
+        },
+      );
+      posting.on('timeout', () => posting.destroy(new Error('timeout')));
+      posting.on('error', () => resolve(0));
+      posting.end(body);
+    });
   };
-}
-
-/**
- * Whether the server had closed the connection while it was idle, in the moment in which it was used again: a machine that
- * stands still for seconds makes both sides late. Node's documentation says to send such a request again.
- */
-function isOfIdleConnection({ reusedSocket }: ClientRequest, error: Error): boolean {
-  return reusedSocket && 'code' in error && error.code === 'ECONNRESET';
 }
 
 interface Signed {

@@ -1,4 +1,4 @@
-import { joinAlone } from '../../parse/bytes.ts';
+import { copyAlone } from '../../parse/bytes.ts';
 import type { Batch, NewMessage, Scope, StoredEvent } from '../log.ts';
 
 /** More than two groups of appends, and at most this many bytes of bodies. A reader that is further behind reads the file. */
@@ -91,6 +91,6 @@ function toStoredEvent(message: NewMessage, position: number): StoredEvent {
     origin,
     trace: trace ?? null,
     // A received body is a part of a larger block.
-    body: joinAlone([body]),
+    body: copyAlone(body),
   };
 }

@@ -115,7 +115,9 @@ test('the contract names the custom properties of the style sheet with their def
     .matchAll(/var\((--portal-[\w-]+), ((?:[^()]|\((?:[^()]|\([^()]*\))*\))*)\)/g);
   const found = Object.fromEntries([...uses].map(([, name = '', fallback]) => [name, fallback]));
   const named = contract.flatMap(({ cssProperties }) => cssProperties);
+  const all = new Set(Array.from(styles.matchAll(/--portal-[\w-]+/g), ([name]) => name));
 
+  expect([...all].filter((name) => !(name in found))).toEqual([]);
   expect(Object.keys(found).length).toBeGreaterThan(8);
   expect(Object.fromEntries(named.map(({ name, fallback }) => [name, fallback]))).toEqual(found);
 });

@@ -205,11 +205,11 @@ export abstract class ClientElement extends WidgetElement {
   protected override update(changed: PropertyValues): void {
     const focused = this.shadowRoot?.activeElement;
     super.update(changed);
+    const states = this.readStates();
     // Browsers have these states since 2024. Older ones have none, or others.
     try {
-      const { states } = this.internals;
-      states.clear();
-      for (const state of this.readStates()) if (state) states.add(state);
+      this.internals.states.clear();
+      for (const state of states) if (state) this.internals.states.add(state);
     } catch {}
     const [frame, button] = this.renderRoot.querySelectorAll<HTMLElement>('.frame,.button');
     if (frame) setMarks(frame, MASKED, this.privacy !== 'full');

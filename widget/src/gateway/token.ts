@@ -37,17 +37,6 @@ export interface TokenCache {
 
 /** Timeout of everything that a person waits for: a token, a read, a launch. */
 export const WAIT_LIMIT_MS = 15_000;
-
-/** Aborts with the signal, or after the limit. `AbortSignal.any` would do in browsers since 2024. */
-export function withinLimit(signal: AbortSignal): AbortSignal {
-  const either = new AbortController();
-  for (const each of [signal, AbortSignal.timeout(WAIT_LIMIT_MS)]) {
-    const end = () => either.abort(each.reason);
-    if (each.aborted) end();
-    each.addEventListener('abort', end);
-  }
-  return either.signal;
-}
 const MARGIN_MS = 30_000;
 
 export function createTokenCache(provider: TokenProvider): TokenCache {
@@ -83,6 +72,17 @@ export function createTokenCache(provider: TokenProvider): TokenCache {
       renewAt = 0;
     },
   };
+}
+
+/** Aborts with the signal, or after the limit. `AbortSignal.any` would do in browsers since 2024. */
+export function withinLimit(signal: AbortSignal): AbortSignal {
+  const either = new AbortController();
+  for (const each of [signal, AbortSignal.timeout(WAIT_LIMIT_MS)]) {
+    const end = () => either.abort(each.reason);
+    if (each.aborted) end();
+    each.addEventListener('abort', end);
+  }
+  return either.signal;
 }
 
 /** The answer, or the signal's reason when it is over first. */
