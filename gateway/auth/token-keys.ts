@@ -1,4 +1,4 @@
-import { createHash, createPrivateKey, createPublicKey, createSecretKey, type KeyObject } from 'node:crypto';
+import { createHash, createPrivateKey, createPublicKey, createSecretKey, type webcrypto } from 'node:crypto';
 import { createRemoteJWKSet, customFetch, errors, type JWTVerifyGetKey } from 'jose';
 import { ed25519Prefix } from '../config/auth.ts';
 
@@ -7,8 +7,8 @@ interface OwnKey {
   /** Names the key that signed a token; a hash, so it reveals nothing of the key. */
   readonly kid: string;
   readonly algorithm: 'HS256' | 'EdDSA';
-  readonly signing: KeyObject;
-  readonly verifying: KeyObject;
+  readonly signing: webcrypto.CryptoKey;
+  readonly verifying: webcrypto.CryptoKey;
 }
 
 export interface OwnKeys {
@@ -38,16 +38,22 @@ export function createOwnKeys(secrets: readonly string[]): OwnKeys {
   };
 }
 
+/** Makes CryptoKeys, because the library would import a key of another form again for each token. */
 function toKey(secret: string): OwnKey {
   if (!secret.startsWith(ed25519Prefix)) {
-    const key = createSecretKey(secret, 'utf8');
-    return { kid: nameKey(key.export()), algorithm: 'HS256', signing: key, verifying: key };
+    const secretKey = createSecretKey(secret, 'utf8');
+    const key = secretKey.toCryptoKey({ name: 'HMAC', hash: 'SHA-256' }, false, ['sign', 'verify']);
+    return { kid: nameKey(secretKey.export()), algorithm: 'HS256', signing: key, verifying: key };
   }
   const der = Buffer.from(secret.slice(ed25519Prefix.length), 'base64');
-  const signing = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
-  const verifying = createPublicKey(signing);
-  const kid = nameKey(verifying.export({ format: 'der', type: 'spki' }));
-  return { kid, algorithm: 'EdDSA', signing, verifying };
+  const privateKey = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
+  const publicKey = createPublicKey(privateKey);
+  return {
+    kid: nameKey(publicKey.export({ format: 'der', type: 'spki' })),
+    algorithm: 'EdDSA',
+    signing: privateKey.toCryptoKey('Ed25519', false, ['sign']),
+    verifying: publicKey.toCryptoKey('Ed25519', false, ['verify']),
+  };
 }
 
 function nameKey(key: Buffer): string {

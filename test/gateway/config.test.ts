@@ -32,8 +32,6 @@ const provider = {
   VIEWER_AUDIENCE: 'labs',
 };
 
-const hubConnection = 'Endpoint=sb://n.servicebus.windows.net/;SharedAccessKeyName=a;SharedAccessKey=Yg==';
-
 describe('the configuration', () => {
   test('gives metrics a separate address, at HOST unless METRICS_HOST is set', () => {
     expect(read({ METRICS_PORT: '9464', HOST: '0.0.0.0' }).metricsAddress).toEqual({
@@ -215,28 +213,6 @@ describe('the configuration', () => {
       },
       { auditTrail: { folder: '/var/audit', keys: [otherKey, auditKey] } },
     ],
-    [
-      'a queue of RabbitMQ',
-      { INTAKE_RABBITMQ_URL: 'amqps://user:password@broker:5671/lab', INTAKE_RABBITMQ_QUEUE: 'events' },
-      {
-        intake: {
-          rabbitmq: { url: 'amqps://user:password@broker:5671/lab', queue: 'events', prefetch: 500 },
-          pubsub: null,
-          pull: null,
-          eventHubs: null,
-        },
-      },
-    ],
-    [
-      'a pull subscription',
-      { INTAKE_PUBSUB_SUBSCRIPTION: 'projects/p/subscriptions/s' },
-      { intake: { pull: { subscription: 'projects/p/subscriptions/s' } } },
-    ],
-    [
-      'an event hub that the connection string names',
-      { INTAKE_EVENTHUBS_CONNECTION_STRING: `${hubConnection};EntityPath=events` },
-      { intake: { eventHubs: { hub: 'events', consumerGroup: '$Default' } } },
-    ],
     ['no audit trail', { AUDIT_TRAIL: 'off', AUDIT_TRAIL_KEY: undefined }, { auditTrail: null }],
     ['no audit trail outside production', { NODE_ENV: 'test' }, { auditTrail: null }],
     ['NODE_ENV', { NODE_ENV: 'test' }, { production: false, generated: [] }],
@@ -249,15 +225,6 @@ describe('the configuration', () => {
   test('cannot be changed', () => {
     expect(Object.isFrozen(read())).toBe(true);
   });
-});
-
-test('a pull subscription has its whole name, and an event hub a key, a name and TLS', () => {
-  const hub = 'INTAKE_EVENTHUBS_CONNECTION_STRING';
-  expect(faultsOf({ INTAKE_PUBSUB_SUBSCRIPTION: 'events' })).toHaveLength(1);
-  expect(faultsOf({ INTAKE_EVENTHUBS_HUB: 'events' })).toHaveLength(1);
-  expect(faultsOf({ [hub]: hubConnection })).toHaveLength(1);
-  expect(faultsOf({ [hub]: 'Endpoint=sb://n;EntityPath=events' })).toHaveLength(1);
-  expect(faultsOf({ [hub]: `${hubConnection};EntityPath=e;UseDevelopmentEmulator=true` })).toHaveLength(1);
 });
 
 const management = {
