@@ -5,14 +5,24 @@ import { PlainCounter, PlainHistogram } from './telemetry/plain-metrics.ts';
 
 export type Metrics = ReturnType<typeof createMetrics>;
 
+let processRegistry: Registry | null = null;
+
+/** The metrics of the process, measured once for all its gateways: prom-client has no way to stop measuring. */
+function measureProcess(): Registry {
+  if (processRegistry !== null) return processRegistry;
+  processRegistry = new Registry();
+  collectDefaultMetrics({ register: processRegistry });
+  return processRegistry;
+}
+
 /**
  * The metrics of one gateway, described in docs/operations.md (tested). They have a registry of their own, so that
  * several gateways can run in one process. Labels are closed sets or route names, and never contain an id or a person.
  */
 export function createMetrics() {
+  const ofProcess = measureProcess();
   const registry = new Registry();
   const registers = [registry];
-  collectDefaultMetrics({ register: registry });
   return {
     ...createServiceMetrics(registers),
     ...createOperationMetrics(registers),
@@ -21,7 +31,7 @@ export function createMetrics() {
     ...createAuditMetrics(registers),
     ...createBuildInfo(registers),
     /** All metrics in the Prometheus text format. */
-    text: () => registry.metrics(),
+    text: async () => (await Promise.all([ofProcess.metrics(), registry.metrics()])).join('\n'),
     contentType: registry.contentType,
   } as const;
 }

@@ -180,36 +180,50 @@ interface Verified {
 
 /**
  * Verifies credentials, each once a minute: a signature costs as much as the rest of a small query. Only valid ones are cached,
- * so invented ones cannot fill the cache. They are cached as plain text, and deleted in the minute after theirs.
+ * so invented ones cannot fill the cache.
  */
 export function cacheVerified(
   verify: (credential: string) => Promise<Caller>,
 ): (credential: string) => Promise<Caller> {
-  // With `max` it would allocate room for all of them at once.
-  const cache = new LRUCache<string, Verified>({ maxSize: maxCredentials, sizeCalculation: () => 1 });
-  // One timer for all: with one for each, evicted ones would be held in memory as well.
-  let isTimed = false;
-  const purge = () => {
-    isTimed = false;
-    for (const [credential, verified] of cache.entries()) if (!isValid(verified)) cache.delete(credential);
-    if (cache.size > 0) purgeLater();
-  };
-  const purgeLater = () => {
-    if (!isTimed) setTimeout(purge, ttlMs).unref();
-    isTimed = true;
-  };
-
+  const cache = new VerifiedCredentials();
   const verifyAnew = async (credential: string): Promise<Caller> => {
     const caller = await verify(credential);
-    if (credential.length > maxLength) return caller;
-    cache.set(credential, { caller, until: performance.now() + ttlMs });
-    purgeLater();
+    cache.add(credential, caller);
     return caller;
   };
-  return async (credential) => {
-    const known = cache.get(credential);
-    return known !== undefined && isValid(known) ? known.caller : await verifyAnew(credential);
-  };
+  return async (credential) => cache.find(credential) ?? (await verifyAnew(credential));
+}
+
+/** The callers of verified credentials, cached as plain text and deleted in the minute after theirs. */
+class VerifiedCredentials {
+  // With `max` it would allocate room for all of them at once.
+  readonly #cache = new LRUCache<string, Verified>({ maxSize: maxCredentials, sizeCalculation: () => 1 });
+  // One timer for all: with one for each, evicted ones would be held in memory as well.
+  #isTimed = false;
+
+  find(credential: string): Caller | null {
+    const verified = this.#cache.get(credential);
+    return verified !== undefined && isValid(verified) ? verified.caller : null;
+  }
+
+  add(credential: string, caller: Caller): void {
+    if (credential.length > maxLength) return;
+    this.#cache.set(credential, { caller, until: performance.now() + ttlMs });
+    this.#purgeLater();
+  }
+
+  #purgeLater(): void {
+    if (this.#isTimed) return;
+    this.#isTimed = true;
+    setTimeout(() => this.#purge(), ttlMs).unref();
+  }
+
+  #purge(): void {
+    this.#isTimed = false;
+    for (const [credential, verified] of this.#cache.entries())
+      if (!isValid(verified)) this.#cache.delete(credential);
+    if (this.#cache.size > 0) this.#purgeLater();
+  }
 }
 
 function isValid({ caller, until }: Verified): boolean {
