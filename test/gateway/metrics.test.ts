@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { expect, test } from 'vitest';
+import perfHooks from 'node:perf_hooks';
+import { expect, test, vi } from 'vitest';
 import { createMetrics } from '../../gateway/metrics.ts';
 import { openEventStream } from '../support/event-stream.ts';
 import { makeFolder } from '../support/folder.ts';
@@ -70,6 +71,17 @@ test('docs/operations.md and the registry have the same metrics, of the same typ
   expect(documented.map(({ name, type, help }) => ({ name, type, help })).toSorted(byName)).toEqual(
     own.toSorted(byName),
   );
+});
+
+test('the process is measured once, however many gateways were in it', async () => {
+  createMetrics();
+  const measure = vi.spyOn(perfHooks, 'monitorEventLoopDelay');
+  const text = await createMetrics().text();
+  expect(text).toMatch(/^nodejs_eventloop_lag_p99_seconds \S+$/m);
+  expect(text).toMatch(/^labgraph_sockets 0$/m);
+  expect(text).not.toMatch(/\n\n\n/);
+  expect(measure).not.toHaveBeenCalled();
+  measure.mockRestore();
 });
 
 const post = (lab: Lab, body: string, headers: Record<string, string>) =>

@@ -1,3 +1,6 @@
+import { setImmediate } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { cacheVerified } from '../../../gateway/auth/authenticate.ts';
 import type { Caller } from '../../../gateway/auth/rights.ts';
@@ -46,6 +49,24 @@ test.each(['ann 900', 'key'])(
     expect(verified).toHaveLength(2);
   },
 );
+
+test('while it is cached, nothing of the gateway that verified it is held', async () => {
+  setFlagsFromString('--expose-gc');
+  const collectGarbage: () => void = runInNewContext('gc');
+  const ask = async () => {
+    const verify = async (): Promise<Caller> => ({ kind: 'TEAM', keyName: 'key-11111111' });
+    await cacheVerified(verify)('key');
+    return new WeakRef(verify);
+  };
+  const held = await ask();
+  for (let round = 0; round < 50 && held.deref() !== undefined; round += 1) {
+    await setImmediate();
+    collectGarbage();
+  }
+  expect(vi.getTimerCount()).toBe(1);
+  // Not the function itself: the failed expectation would hold it.
+  expect(held.deref() === undefined).toBe(true);
+});
 
 test('one whose end has come is verified, and refused there', async () => {
   const { verified, ask } = open();
