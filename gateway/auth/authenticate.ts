@@ -194,7 +194,10 @@ export function cacheVerified(
   return async (credential) => cache.find(credential) ?? (await verifyAnew(credential));
 }
 
-/** The callers of verified credentials, cached as plain text and deleted in the minute after theirs. */
+/**
+ * The callers of verified credentials, cached as plain text and deleted in the minute after theirs. It is a class so that its
+ * timer holds nothing else: a closure beside `verify` would hold a closed gateway.
+ */
 class VerifiedCredentials {
   // With `max` it would allocate room for all of them at once.
   readonly #cache = new LRUCache<string, Verified>({ maxSize: maxCredentials, sizeCalculation: () => 1 });
