@@ -75,13 +75,12 @@ test('docs/operations.md and the registry have the same metrics, of the same typ
 
 test('the process is measured once, however many gateways were in it', async () => {
   createMetrics();
-  const measure = vi.spyOn(perfHooks, 'monitorEventLoopDelay');
+  using measure = vi.spyOn(perfHooks, 'monitorEventLoopDelay');
   const text = await createMetrics().text();
   expect(text).toMatch(/^nodejs_eventloop_lag_p99_seconds \S+$/m);
   expect(text).toMatch(/^labgraph_sockets 0$/m);
   expect(text).not.toMatch(/\n\n\n/);
   expect(measure).not.toHaveBeenCalled();
-  measure.mockRestore();
 });
 
 const post = (lab: Lab, body: string, headers: Record<string, string>) =>

@@ -1,9 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { cacheVerified } from '../../../gateway/auth/authenticate.ts';
 import type { Caller } from '../../../gateway/auth/rights.ts';
+import { collectGarbage } from '../../support/garbage.ts';
 
 const start = Date.parse('2026-03-02T00:00:00Z');
 
@@ -51,8 +50,6 @@ test.each(['ann 900', 'key'])(
 );
 
 test('while it is cached, nothing of the gateway that verified it is held', async () => {
-  setFlagsFromString('--expose-gc');
-  const collectGarbage: () => void = runInNewContext('gc');
   const ask = async () => {
     const verify = async (): Promise<Caller> => ({ kind: 'TEAM', keyName: 'key-11111111' });
     await cacheVerified(verify)('key');

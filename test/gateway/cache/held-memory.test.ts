@@ -1,14 +1,10 @@
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { expect, test, vi } from 'vitest';
 import { SharedCache } from '../../../gateway/cache/shared-cache.ts';
 import type { UpstreamCall } from '../../../gateway/service/calls.ts';
+import { collectGarbage } from '../../support/garbage.ts';
 import { startLab } from '../../support/lab.ts';
 import { json, openUpstream } from '../../support/misbehaving-service.ts';
 import { countMore, memory, send } from '../../support/whole-answers.ts';
-
-setFlagsFromString('--expose-gc');
-const collectGarbage: () => void = runInNewContext('gc');
 
 const reader = (sent: unknown) => sent;
 const list: UpstreamCall = { operation: 'order.list', method: 'GET', path: '/orders' };
