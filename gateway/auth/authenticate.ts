@@ -184,14 +184,14 @@ interface Verified {
  */
 export function cacheVerified(
   verify: (credential: string) => Promise<Caller>,
-): (credential: string) => Promise<Caller> {
+): (credential: string) => Promise<Caller> | Caller {
   const cache = new VerifiedCredentials();
   const verifyAnew = async (credential: string): Promise<Caller> => {
     const caller = await verify(credential);
     cache.add(credential, caller);
     return caller;
   };
-  return async (credential) => cache.find(credential) ?? (await verifyAnew(credential));
+  return (credential) => cache.find(credential) ?? verifyAnew(credential);
 }
 
 /**

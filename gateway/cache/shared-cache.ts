@@ -57,7 +57,7 @@ interface Stored extends Entry<unknown> {
   checkedAt: number;
 }
 
-/** A larger cache holds more answers that nobody asks for again, and the heap grows to twice its size (decision 0130). */
+/** A larger cache holds more answers that nobody asks for again, and the heap grows with it (decision 0130). */
 const defaultMaxBytes = 16 * 1024 * 1024;
 /** The overhead of an entry and of each of its tags. */
 const bytesOf = { entry: 1000, tag: 100 } as const;

@@ -86,10 +86,13 @@ export function shareWholeAnswers(
       return await answerDirectly(request);
     }
     const key = answerKey(request);
-    const turn = cache.has(key) ? null : waitToBegin(request);
-    if (turn !== null) await turn;
-    // Without a cached answer there is nothing to invalidate. Another request may have stored it meanwhile.
-    const isCaughtUp = !cache.has(key) || (await catchUp());
+    let isThere = cache.has(key);
+    const turn = isThere ? null : waitToBegin(request);
+    // Another request may have stored it meanwhile.
+    if (turn !== null) isThere = await turn.then(() => cache.has(key));
+    // Without a cached answer there is nothing to invalidate.
+    const caughtUp = !isThere || catchUp();
+    const isCaughtUp = typeof caughtUp === 'boolean' ? caughtUp : await caughtUp;
     let isShared = false;
     const { value } = await cache.get<WholeAnswer>(key, {
       load: (control) => {

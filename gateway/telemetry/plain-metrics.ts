@@ -24,7 +24,8 @@ class Rows<Name extends string, Row> {
 
   of(labels: Labels<Name>): Row {
     let key = '';
-    for (const name of this.#names) key += `${labels[name]}\n`;
+    // A single label is the key itself: a new text would have to be hashed.
+    for (const name of this.#names) key = key === '' ? `${labels[name]}` : `${key}\n${labels[name]}`;
     const known = this.#rows.get(key);
     if (known !== undefined) return known;
     const row = this.#create(labels);
