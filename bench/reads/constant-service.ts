@@ -117,21 +117,25 @@ http {
 `;
 }
 
+/** The value of a variable, within a text of nginx. */
+function readVariable(variable: string): string {
+  return `\${${variable}}`;
+}
+
 /** Texts as nginx knows them: constant pieces in variables, and the digits between them. */
 function createTexts() {
   const pieces = new Map<string, string>();
   const name = (piece: string): string => {
     const known = pieces.get(piece) ?? `$piece${pieces.size}`;
     pieces.set(piece, known);
-    return `\${${known.slice(1)}}`;
+    return readVariable(known.slice(1));
   };
   const cut = new RegExp(`.{1,${mostCharacters}}`, 'gs');
   const write = (text: string): string =>
     text
       .split(anyDigits)
       .map((part) => (part.match(cut) ?? []).map(name).join(''))
-      // biome-ignore lint/suspicious/noTemplateCurlyInString: a variable of nginx
-      .join('${digits}');
+      .join(readVariable('digits'));
   const describe = (): string =>
     [...pieces]
       .map(([piece, variable]) => {

@@ -24,8 +24,7 @@ class Rows<Name extends string, Row> {
 
   of(labels: Labels<Name>): Row {
     let key = '';
-    // A single label is the key itself: a new text would have to be hashed.
-    for (const name of this.#names) key = key === '' ? `${labels[name]}` : `${key}\n${labels[name]}`;
+    for (const name of this.#names) key += `${labels[name]}\n`;
     const known = this.#rows.get(key);
     if (known !== undefined) return known;
     const row = this.#create(labels);
