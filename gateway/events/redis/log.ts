@@ -85,7 +85,8 @@ export interface RedisLogParts {
 export class RedisLog implements EventLog {
   readonly #parts: RedisLogParts;
   readonly #appends = new Set<Promise<unknown>>();
-  readonly #reads = new Map<string, Promise<Batch | Gap>>();
+  readonly #reads = new ReadsInFlight<Batch | Gap>();
+  readonly #latest = new ReadsInFlight<Latest | null>();
 
   constructor(parts: RedisLogParts) {
     this.#parts = parts;
@@ -101,17 +102,19 @@ export class RedisLog implements EventLog {
     return await appending.finally(() => this.#appends.delete(appending));
   }
 
-  /** Streams that one event wakes ask for the same: equal reads in flight are joined, and give the same events. */
-  async read(scope: Scope, after: number, limit: number): Promise<Batch | Gap> {
-    const { positions, runner, seal } = this.#parts;
+  /** Streams that one event wakes ask for the same, so equal reads give the same events. */
+  read(scope: Scope, after: number, limit: number): Promise<Batch | Gap> {
+    const { runner, seal } = this.#parts;
     const args = [String(after), String(limit), ...toScopeArguments(scope)];
-    // With the head: a read is not joined if it may have begun before the newest message that is known here.
-    const key = JSON.stringify([runner.epoch, positions.head, ...args]);
-    const joined = this.#reads.get(key);
-    if (joined !== undefined) return await joined;
-    const reading = runner.read(scripts.read, args).then((answer) => toBatch(answer, seal));
-    this.#reads.set(key, reading);
-    return await reading.finally(() => this.#reads.delete(key));
+    return this.#reads.join(this.#keyOf(args), async () =>
+      toBatch(await runner.read(scripts.read, args), seal),
+    );
+  }
+
+  /** With the head: a read is not joined if it may have begun before the newest message that is known here. */
+  #keyOf(args: readonly Argument[]): string {
+    const { positions, runner } = this.#parts;
+    return JSON.stringify([runner.epoch, positions.head, ...args]);
   }
 
   position(): Promise<number> {
@@ -123,8 +126,11 @@ export class RedisLog implements EventLog {
     return await this.#parts.waiters.wait(scope, after, signal);
   }
 
-  async latest(subject: string): Promise<Latest | null> {
-    return toLatest(await this.#parts.reads.send(['HGET', subjects, encodeOptional(subject)]));
+  /** Each stream that an event wakes asks who owns its subject now. */
+  latest(subject: string): Promise<Latest | null> {
+    return this.#latest.join(this.#keyOf([subject]), async () =>
+      toLatest(await this.#parts.reads.send(['HGET', subjects, encodeOptional(subject)])),
+    );
   }
 
   async latestOf(asked: readonly string[]): Promise<readonly (Latest | null)[]> {
@@ -147,6 +153,7 @@ export class RedisLog implements EventLog {
   async claim(subject: string, { userId, version }: Claimed): Promise<void> {
     const claimed = `${version} 0 ${encodeOptional(userId)}`;
     await this.#write(['HSETNX', subjects, encodeOptional(subject), claimed]);
+    this.#latest.startAnew();
   }
 
   async deadLetters(after: number, limit: number): Promise<readonly DeadLetter[]> {
@@ -240,6 +247,25 @@ export class RedisLog implements EventLog {
   #write(command: readonly Argument[]): Promise<unknown> {
     const { durability, writes } = this.#parts;
     return durability.write(() => writes.send(command));
+  }
+}
+
+/** Equal reads in flight are joined. */
+class ReadsInFlight<Result> {
+  #reads = new Map<string, Promise<Result>>();
+
+  join(key: string, read: () => Promise<Result>): Promise<Result> {
+    const reads = this.#reads;
+    const joined = reads.get(key);
+    if (joined !== undefined) return joined;
+    const reading = read().finally(() => reads.delete(key));
+    reads.set(key, reading);
+    return reading;
+  }
+
+  /** No read that has begun is joined any more. */
+  startAnew(): void {
+    this.#reads = new Map();
   }
 }
 

@@ -1,5 +1,7 @@
+import { once } from 'node:events';
 import { cpSync, rmSync } from 'node:fs';
-import { expect, test } from 'vitest';
+import { connect, createServer } from 'node:net';
+import { expect, test, vi } from 'vitest';
 import { keyPrefix } from '../../../gateway/events/redis/codec.ts';
 import { openRedisStore } from '../../../gateway/events/redis/store.ts';
 import { createLog } from '../../../gateway/log.ts';
@@ -32,6 +34,71 @@ test('equal reads at once get the same events, and a read after an append has wh
   await earlier;
   await events.close();
 });
+
+test('equal questions for the owner at once are one command, and one after an append is anew', async () => {
+  await using server = await startRedis();
+  const events = await openLog(server.newUrl());
+  const appendVersion = (id: string, version: number, userId: string) =>
+    events.append(newMessage(id, { userId, subject: { id: 'order-1', version } }));
+  await appendVersion('a', 1, 'user-1');
+  const [first, second, other] = await Promise.all([
+    events.latest('order-1'),
+    events.latest('order-1'),
+    events.latest('order-2'),
+  ]);
+  expect(first).toMatchObject({ version: 1, userId: 'user-1' });
+  expect(second).toBe(first);
+  expect(other).toBeNull();
+
+  await appendVersion('b', 2, 'user-2');
+  expect(await events.latest('order-1')).toMatchObject({ version: 2, userId: 'user-2' });
+  await events.close();
+});
+
+/** A way to the server on which the answers to reads of owners can be held back. */
+async function startSlowWay(url: URL) {
+  const held: (() => void)[] = [];
+  const way = { url: '', isSlow: false, held };
+  const server = createServer((client) => {
+    const upstream = connect(Number(url.port), url.hostname);
+    let isRead = false;
+    client.on('data', (sent) => {
+      isRead = sent.includes('HGET');
+      upstream.write(sent);
+    });
+    upstream.on('data', (answer) => {
+      if (way.isSlow && isRead) held.push(() => client.write(answer));
+      else client.write(answer);
+    });
+    client.on('close', () => upstream.destroy()).on('error', () => upstream.destroy());
+    upstream.on('close', () => client.destroy()).on('error', () => client.destroy());
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const slow = new URL(url);
+  const address = server.address();
+  slow.port = typeof address === 'object' && address !== null ? String(address.port) : '';
+  return Object.assign(way, { url: slow.href, [Symbol.dispose]: () => void server.close() });
+}
+
+test.each(['a claim', 'an append'])(
+  'who asks after %s learns of it, although an earlier answer is under way',
+  async (what) => {
+    await using server = await startRedis();
+    using way = await startSlowWay(new URL(server.newUrl()));
+    const events = await openLog(way.url);
+    way.isSlow = true;
+    const earlier = events.latest('report-1');
+    await vi.waitFor(() => expect(way.held).toHaveLength(1));
+    if (what === 'a claim') await events.claim('report-1', { userId: 'user-1', version: 0 });
+    else await events.append(newMessage('a', { userId: 'user-1', subject: { id: 'report-1', version: 1 } }));
+    const later = events.latest('report-1');
+    way.isSlow = false;
+    for (const release of way.held) release();
+    expect(await earlier).toBeNull();
+    expect(await later).toMatchObject({ userId: 'user-1' });
+    await events.close();
+  },
+);
 
 /** What an append of another user leaves, and the notice says that one before it was lost. */
 const appendAfterLost = `
