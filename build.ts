@@ -52,6 +52,15 @@ const memoized = (file: RegExp): readonly Change[] => [
     to: 'Object.defineProperty(a1, name, { value: (cache1 = new Map()) });',
   },
 ];
+/** V8 makes an object without a prototype a hash table, which is larger, and slower to write as JSON. An object with an empty one is neither. */
+const withEmptyPrototype = (file: RegExp, name: string): readonly Change[] => [
+  {
+    file,
+    from: new RegExp(`const ${name} = Object\\.create\\(null\\);`, 'g'),
+    to: `const ${name} = new EmptyObject();`,
+  },
+  { file, from: /^/g, to: 'function EmptyObject() {}\nEmptyObject.prototype = Object.create(null);\n' },
+];
 /** After an operation GraphQL holds it in memory until the next full collection. This lets go of it at once (decision 0134). */
 const graphqlChanges: readonly Change[] = [
   // V8 puts a function that is written where it is assigned to a property into the old generation.
@@ -74,6 +83,9 @@ const graphqlChanges: readonly Change[] = [
     from: /cache2 = new WeakMap\(\);/g,
     to: 'cache2 = new Map();',
   },
+  ...withEmptyPrototype(executor, 'results'),
+  ...withEmptyPrototype(/\/graphql\/jsutils\/promiseForObject\.mjs$/, 'resolvedObject'),
+  ...withEmptyPrototype(/\/graphql\/execution\/values\.mjs$/, 'coercedValues'),
 ];
 
 await build({
