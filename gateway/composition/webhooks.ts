@@ -124,7 +124,7 @@ function createReceive({ config, log, metrics, store }: Core, services: Services
     teamId: (from) => services.learnTeam(from),
     comparesContent: config.intake !== null,
     onDurable: ({ appendSeconds, deadReason, factsLeftOut }) => {
-      metrics.appendSeconds.observe({}, appendSeconds);
+      metrics.appendSeconds.observe(appendSeconds);
       if (deadReason !== null) metrics.deadLetters.inc({ reason: deadReason });
       if (factsLeftOut > 0) metrics.countUnreadable('event.facts', '$.data', factsLeftOut);
     },
@@ -149,7 +149,7 @@ function createWebhooks({ log, metrics }: Core, parts: IntakeParts): ReceiveWebh
       metrics.webhooks.inc({ outcome });
       noteOutcome(outcome, parts);
     },
-    onLag: (seconds) => metrics.webhookLagSeconds.observe({}, seconds),
+    onLag: (seconds) => metrics.webhookLagSeconds.observe(seconds),
     onClockOffset: (seconds) => metrics.webhookClockOffset.set(seconds),
   });
 }

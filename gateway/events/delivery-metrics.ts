@@ -1,5 +1,4 @@
-import { Counter, Gauge, type Registry } from 'prom-client';
-import { PlainCounter, PlainHistogram } from '../telemetry/plain-metrics.ts';
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { Extent } from './log.ts';
 
 /** In seconds, from delays that nobody notices to delays that everybody notices. */
@@ -17,7 +16,7 @@ export function createDeliveryMetrics(registers: Registry[]) {
 
 function createReceiptMetrics(registers: Registry[]) {
   return {
-    webhooks: new PlainCounter({
+    webhooks: new Counter({
       name: 'labgraph_webhooks_total',
       help: 'Webhooks by outcome.',
       labelNames: ['outcome'],
@@ -29,7 +28,7 @@ function createReceiptMetrics(registers: Registry[]) {
       labelNames: ['outcome'],
       registers,
     }),
-    webhookLagSeconds: new PlainHistogram({
+    webhookLagSeconds: new Histogram({
       name: 'labgraph_webhook_lag_seconds',
       help: "From the sender's signing of a webhook to its acceptance; whole seconds on the sender's side.",
       buckets: [1, 2, 5, 10, 30, 60, 120, 300],
@@ -40,7 +39,7 @@ function createReceiptMetrics(registers: Registry[]) {
       help: "How far the time of the newest signed webhook was behind this machine's clock; negative when ahead.",
       registers,
     }),
-    appendSeconds: new PlainHistogram({
+    appendSeconds: new Histogram({
       name: 'labgraph_event_append_seconds',
       help: 'Time to make an event durable.',
       buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1],
@@ -115,7 +114,7 @@ function createSubscriberMetrics(registers: Registry[]) {
       labelNames: ['transport'],
       registers,
     }),
-    followLagSeconds: new PlainHistogram({
+    followLagSeconds: new Histogram({
       name: 'labgraph_follow_lag_seconds',
       help: 'From the acceptance of a webhook to the sending of its item, for streams that were open by then.',
       labelNames: ['transport'],

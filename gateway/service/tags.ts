@@ -45,23 +45,17 @@ export function tagsOf(
 ): readonly string[] {
   if (until === 'ttl') return [];
   const hasSubjects = until === 'subject-event';
-  const tags: string[] = [];
-  // Most rows of a list are of one user. A tag that is there twice does no harm.
-  let lastUser: string | null = null;
-  const addUser = (userId: string | null) => {
-    if (userId !== null && userId !== lastUser) tags.push(tagOfUser(userId));
-    lastUser = userId;
-  };
+  const tags = new Set<string>();
   for (const { userId, orderId } of shown) {
-    addUser(userId);
-    if (hasSubjects && orderId) tags.push(tagOfSubject(orderId));
+    if (userId !== null) tags.add(tagOfUser(userId));
+    if (hasSubjects && orderId) tags.add(tagOfSubject(orderId));
   }
-  if (about === null) tags.push(hasSubjects ? someSubjects : someUsers);
+  if (about === null) tags.add(hasSubjects ? someSubjects : someUsers);
   else if (about?.userId) {
-    addUser(about.userId);
-    if (hasSubjects) tags.push(tagOfSubjectsOf(about.userId));
+    tags.add(tagOfUser(about.userId));
+    if (hasSubjects) tags.add(tagOfSubjectsOf(about.userId));
   }
-  return tags;
+  return [...tags];
 }
 
 /** The tags of the answer to a read of one thing; null where it is not the caller's, because that is not cached. */

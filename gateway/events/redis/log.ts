@@ -87,6 +87,8 @@ export class RedisLog implements EventLog {
   readonly #appends = new Set<Promise<unknown>>();
   readonly #reads = new ReadsInFlight<Batch | Gap>();
   readonly #latest = new ReadsInFlight<Latest | null>();
+  /** Claims that were acknowledged: they change an owner and not the head. */
+  #claims = 0;
 
   constructor(parts: RedisLogParts) {
     this.#parts = parts;
@@ -111,10 +113,10 @@ export class RedisLog implements EventLog {
     );
   }
 
-  /** With the head: a read is not joined if it may have begun before the newest message that is known here. */
+  /** A read is not joined if it may have begun before the newest message or claim that is known here. */
   #keyOf(args: readonly Argument[]): string {
     const { positions, runner } = this.#parts;
-    return JSON.stringify([runner.epoch, positions.head, ...args]);
+    return JSON.stringify([runner.epoch, positions.head, this.#claims, ...args]);
   }
 
   position(): Promise<number> {
@@ -153,7 +155,7 @@ export class RedisLog implements EventLog {
   async claim(subject: string, { userId, version }: Claimed): Promise<void> {
     const claimed = `${version} 0 ${encodeOptional(userId)}`;
     await this.#write(['HSETNX', subjects, encodeOptional(subject), claimed]);
-    this.#latest.startAnew();
+    this.#claims += 1;
   }
 
   async deadLetters(after: number, limit: number): Promise<readonly DeadLetter[]> {
@@ -252,20 +254,14 @@ export class RedisLog implements EventLog {
 
 /** Equal reads in flight are joined. */
 class ReadsInFlight<Result> {
-  #reads = new Map<string, Promise<Result>>();
+  readonly #reads = new Map<string, Promise<Result>>();
 
   join(key: string, read: () => Promise<Result>): Promise<Result> {
-    const reads = this.#reads;
-    const joined = reads.get(key);
+    const joined = this.#reads.get(key);
     if (joined !== undefined) return joined;
-    const reading = read().finally(() => reads.delete(key));
-    reads.set(key, reading);
+    const reading = read().finally(() => this.#reads.delete(key));
+    this.#reads.set(key, reading);
     return reading;
-  }
-
-  /** No read that has begun is joined any more. */
-  startAnew(): void {
-    this.#reads = new Map();
   }
 }
 
