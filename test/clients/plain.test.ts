@@ -1,8 +1,9 @@
+import { fetchEventSource } from '@microsoft/fetch-event-source';
 import { EventSource } from 'eventsource';
 import { GraphQLClient } from 'graphql-request';
 import { createClient as createSseClient } from 'graphql-sse';
 import { createClient as createSocketClient } from 'graphql-ws';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import { gatewayKey } from '../support/lab.ts';
 import { type Bench, bearer, startBench } from './support.ts';
@@ -157,4 +158,37 @@ test('eventsource comes back with Last-Event-ID: 0 missed, 0 repeated', async ()
 
   await expect.poll(() => seen).toEqual(['SNAPSHOT', 'CHANGED', 'CHANGED']);
   source.close();
+});
+
+test('fetch-event-source comes back with Last-Event-ID: 0 missed, 0 repeated', async () => {
+  vi.stubGlobal('window', globalThis);
+  vi.stubGlobal('document', Object.assign(new EventTarget(), { hidden: false }));
+  const { orderId } = bench.freshOrder();
+  const seen: string[] = [];
+  const leave = new AbortController();
+  const following = fetchEventSource(bench.url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ query: subscription, variables: { orderId } }),
+    signal: leave.signal,
+    // It gives each connection the same headers, so a new token comes in here.
+    fetch: (input, init) => fetch(input, { ...init, headers: { ...init?.headers, ...bearer(gatewayKey) } }),
+    // It passes on blocks without data, too.
+    onmessage: ({ event, data }) => {
+      if (event === 'next') seen.push(JSON.parse(data).data.orderUpdates.kind);
+    },
+    // After an orderly end it comes back only when this throws.
+    onclose: () => {
+      throw new Error('The stream has ended.');
+    },
+  });
+  await expect.poll(() => seen.length).toBe(1);
+  await bench.world.step(orderId);
+  await bench.restart();
+  await bench.world.step(orderId);
+
+  await expect.poll(() => seen).toEqual(['SNAPSHOT', 'CHANGED', 'CHANGED']);
+  leave.abort();
+  await following;
+  vi.unstubAllGlobals();
 });
