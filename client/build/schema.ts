@@ -9,12 +9,17 @@ import {
   isSpecifiedScalarType,
 } from 'graphql';
 
+/** graphql-js 17 also allows it on directives, and tools in other languages refuse a schema that names such a place. */
+const deprecated = `directive @deprecated(reason: String! = "No longer supported")
+  on FIELD_DEFINITION | ARGUMENT_DEFINITION | INPUT_FIELD_DEFINITION | ENUM_VALUE
+`;
+
 /**
  * The files that tools read in place of the schema, by name. Everything is derived from its text.
  * @param text `schema.graphql`
  */
 export function describeSchema(text: string): Readonly<Record<string, string>> {
-  const schema = buildSchema(text);
+  const schema = buildSchema(deprecated + text);
   const introspection = introspectionFromSchema(schema);
   const [types = ''] = outputIntrospectionFile(minifyIntrospection(introspection), {
     fileType: '.d.ts',

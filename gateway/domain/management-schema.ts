@@ -15,7 +15,7 @@ import './management/graph-webhooks.ts';
 import './management/gateway-webhook/graph.ts';
 import './management/graph-credentials.ts';
 import './management/graph-pipelines.ts';
-import { builder } from '../graph/builder.ts';
+import { builder, directives } from '../graph/builder.ts';
 import { meterFields } from '../graph/cost.ts';
 import { clearLoaders, nameOutcomes, refuseMalformedIds } from '../graph/mutation-result.ts';
 
@@ -31,7 +31,9 @@ function rootOf(name: 'Query' | 'Mutation'): GraphQLObjectType {
 export const managementSchema: GraphQLSchema = meterFields(
   clearLoaders(
     nameOutcomes(
-      refuseMalformedIds(new GraphQLSchema({ query: rootOf('Query'), mutation: rootOf('Mutation') })),
+      refuseMalformedIds(
+        new GraphQLSchema({ query: rootOf('Query'), mutation: rootOf('Mutation'), directives }),
+      ),
     ),
   ),
 );

@@ -32,14 +32,14 @@ import './portal/graph.ts';
 import './lab-report/graph.ts';
 import './health-data/graph.ts';
 import './health-data/events.ts';
-import { builder } from '../graph/builder.ts';
+import { builder, directives } from '../graph/builder.ts';
 import { meterFields } from '../graph/cost.ts';
 import { clearLoaders, nameOutcomes, refuseMalformedIds } from '../graph/mutation-result.ts';
 import { needsOf, requirePermissions } from '../graph/permissions.ts';
 
 /** The whole graph. One line above per concept: taking it away takes the concept out of the schema. */
 export const schema: GraphQLSchema = meterFields(
-  clearLoaders(nameOutcomes(refuseMalformedIds(requirePermissions(builder.toSchema())))),
+  clearLoaders(nameOutcomes(refuseMalformedIds(requirePermissions(builder.toSchema({ directives }))))),
 );
 
 const definition = `"""

@@ -1,6 +1,6 @@
 import SchemaBuilder, { type FieldMap } from '@pothos/core';
 import ComplexityPlugin from '@pothos/plugin-complexity';
-import { GraphQLError } from 'graphql';
+import { DirectiveLocation, GraphQLDirective, GraphQLError, specifiedDirectives } from 'graphql';
 import { DateResolver, DateTimeResolver, JSONResolver, URLResolver } from 'graphql-scalars';
 import { type Scope, scopes } from '../auth/rights.ts';
 import type { GraphContext } from './context.ts';
@@ -22,6 +22,16 @@ type ScalarTypes = {
 export const builder = new SchemaBuilder<{ Context: GraphContext; Scalars: ScalarTypes }>({
   plugins: [ComplexityPlugin],
   complexity: { fieldComplexity: usualCost },
+});
+
+/**
+ * The directives of the specification, as clients know them. graphql-js 17 also allows `@deprecated` on directives, and
+ * clients in other languages refuse a schema that names a place which they do not know.
+ */
+export const directives = specifiedDirectives.map((directive) => {
+  const { locations, ...config } = directive.toConfig();
+  const known = locations.filter((place) => place !== DirectiveLocation.DIRECTIVE_DEFINITION);
+  return new GraphQLDirective({ ...config, locations: known });
 });
 
 builder.queryType({ description: 'Everything that can be read.' });

@@ -4,6 +4,7 @@ import {
   type GraphQLNamedType,
   type GraphQLSchema,
   getNamedType,
+  introspectionFromSchema,
   isCompositeType,
   isEnumType,
   isInputObjectType,
@@ -50,6 +51,18 @@ test('schema.graphql and management.graphql are what the code prints; renew it w
   const read = (file: string) => readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8');
   expect(read('schema.graphql')).toBe(printGraph());
   expect(read('management.graphql')).toBe(printManagementGraph());
+});
+
+test('directives name only places that clients of the specification of 2021 know', () => {
+  const known =
+    /^(FIELD|FRAGMENT_SPREAD|INLINE_FRAGMENT|(FIELD|ARGUMENT|INPUT_FIELD)_DEFINITION|ENUM_VALUE|SCALAR|INPUT_OBJECT)$/;
+  for (const introspection of [schema, managementSchema].map((each) => introspectionFromSchema(each))) {
+    const { directives } = introspection.__schema;
+    expect(directives.map(({ name }) => name)).toContain('deprecated');
+    expect(directives.flatMap(({ locations }) => locations).filter((place) => !known.test(place))).toEqual(
+      [],
+    );
+  }
 });
 
 test('every type, field, argument and enum value has a sentence that describes it', () => {
