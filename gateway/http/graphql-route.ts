@@ -145,11 +145,11 @@ function describeFault({ message, code = 'BAD_REQUEST' }: Fault): GraphQLFormatt
   return { message, extensions: { code } };
 }
 
-/** Yoga's own parser throws on these, and the error would look like a fault of the gateway. */
+/** Yoga's own parser throws on these, and the error would look like a fault of the gateway. An empty one counts as left out. */
 function findMalformedParameter(request: Request): string | null {
   if (request.method !== 'GET') return null;
   const { searchParams } = new URL(request.url);
-  return ['variables', 'extensions'].find((name) => !isJson(searchParams.get(name) ?? 'null')) ?? null;
+  return ['variables', 'extensions'].find((name) => !isJson(searchParams.get(name) || 'null')) ?? null;
 }
 
 /** Whether the percent-encoded bytes are UTF-8. URL's own parser reads U+FFFD for all others. */

@@ -101,6 +101,15 @@ test('variables of a GET that are no JSON are a bad request and no fault of the 
   expect((await response.json()).errors[0].extensions).toEqual({ code: 'BAD_REQUEST' });
 });
 
+test('empty parameters of a GET count as left out', async () => {
+  await using lab = await startLab();
+  const response = await fetch(
+    `${lab.url}/graphql?query=%7Bviewer%7Bkind%7D%7D&variables=&operationName=&extensions=`,
+    { headers: { authorization: `Bearer ${gatewayKey}` } },
+  );
+  expect(await response.json()).toEqual({ data: { viewer: { kind: 'TEAM' } } });
+});
+
 test('a webhook of another team is a dead letter even before the first request to the service', async () => {
   await using lab = await startLab();
   const events = openSocket(lab).ask('subscription { events { type teamId } }');
