@@ -114,8 +114,7 @@ export function readBody(request: IncomingMessage): Promise<Buffer> {
 export function readParams(body: Buffer): Params | null {
   const json = parse(body);
   if (!isRecord(json)) return null;
-  const { query, operationName, variables, extensions, ...others } = json;
-  if (Object.values(others).some((value) => value !== null)) return null;
+  const { query, operationName, variables, extensions } = json;
   if (typeof query !== 'string' || query === '') return null;
   if (operationName !== undefined && operationName !== null && typeof operationName !== 'string') return null;
   if (!isRecordOrNothing(variables) || !isRecordOrNothing(extensions)) return null;

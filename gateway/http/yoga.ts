@@ -92,16 +92,19 @@ export function createGraphQLServer(options: GraphQLServerOptions): GraphQLServe
   });
 }
 
+/** All others are ignored, as GraphQL over HTTP has it. Yoga would refuse them. */
+const parameters = new Set(['query', 'operationName', 'variables', 'extensions']);
+
 /** Gets documents, by text or id, and their validation errors from the gateway's own cache. */
 function useDocuments({ documents, trustedDocuments }: GraphQLServerOptions): Plugin<GraphContext> {
   return {
     onParams: ({ params, request, setParams }) => {
       // Yoga refuses batches later, and everything else that is not a record.
       if (!isRecord(params)) return undefined;
-      const { documentId = readDocumentId(request), ...rest } = params;
-      const query = findDocument(trustedDocuments, { ...rest, documentId });
-      if (query !== null) setParams({ ...rest, query });
-      const text = query ?? params.query;
+      const { documentId = readDocumentId(request), ...sent } = params;
+      const text = findDocument(trustedDocuments, { ...sent, documentId }) ?? params.query;
+      const named = Object.entries({ ...sent, query: text }).filter(([name]) => parameters.has(name));
+      setParams(Object.fromEntries(named));
       return typeof text === 'string' ? (documents.waitForTurn(text) ?? undefined) : undefined;
     },
     onParse: ({ context, setParseFn }) =>

@@ -29,3 +29,18 @@ test.each(audits.map((audit) => [audit.name, audit] as const))('%s', async (_nam
   const result = await audit.fn();
   expect(result.status === 'ok' ? 'ok' : `${result.status}: ${result.reason}`).toBe('ok');
 });
+
+test.each(['application/json', 'text/event-stream'])(
+  'properties that a server does not know are ignored, also where the answer is %s',
+  async (accept) => {
+    const response = await fetch(`${lab.url}/graphql`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${gatewayKey}`, 'content-type': 'application/json', accept },
+      body: JSON.stringify({ query: '{ __typename }', id: 1, hash: 'a', batch: true }),
+    });
+    expect([response.status, await response.text()]).toEqual([
+      200,
+      expect.stringContaining('{"data":{"__typename":"Query"}}'),
+    ]);
+  },
+);
