@@ -8,6 +8,7 @@ import { describeSchema } from './schema.ts';
 /** Builds everything that is published: modules that share their parts, their declarations, and the schema's files. */
 const folder = fileURLToPath(new URL('..', import.meta.url));
 const { dependencies, peerDependencies } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+const entries = ['index', 'apollo', 'files', 'react', 'urql'];
 const packages = Object.keys({ ...dependencies, ...peerDependencies });
 
 await build({
@@ -21,7 +22,7 @@ await build({
     modulePreload: false,
     minify: false,
     rolldownOptions: {
-      input: Object.fromEntries(['index', 'apollo', 'urql', 'react'].map((name) => [name, `src/${name}.ts`])),
+      input: Object.fromEntries(entries.map((name) => [name, `src/${name}.ts`])),
       external: (name) => packages.some((known) => name === known || name.startsWith(`${known}/`)),
       preserveEntrySignatures: 'strict',
       output: { format: 'es', entryFileNames: '[name].js', chunkFileNames: 'parts/[name].js' },

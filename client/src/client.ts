@@ -1,7 +1,7 @@
 import { type GraphQLDocument, toText } from './document.ts';
 import { LabgraphError, toLabgraphError } from './errors.ts';
 import { type FollowSettings, follow, type Updates } from './follow.ts';
-import { type Operation, post, readRequestId, readResult, unlessAborted } from './http.ts';
+import { type Encode, type Operation, post, readRequestId, readResult, unlessAborted } from './http.ts';
 import { createTokens, type TokenProvider } from './token.ts';
 import { createHttpTransport } from './transports/http-stream.ts';
 import { multipart } from './transports/multipart.ts';
@@ -15,6 +15,8 @@ export interface LabgraphClientOptions {
   readonly token: string | TokenProvider;
   /** A constructor of WebSocket, where the runtime has none. */
   readonly webSocketImpl?: unknown;
+  /** `encodeFiles` of `@labgraph/client/files`, where variables hold files. */
+  readonly encode?: Encode | undefined;
 }
 
 export interface RequestOptions {
@@ -53,9 +55,14 @@ export interface LabgraphClient {
   ) => Updates<Result>;
 }
 
-export function createLabgraphClient({ url, token, webSocketImpl }: LabgraphClientOptions): LabgraphClient {
+export function createLabgraphClient({
+  url,
+  token,
+  webSocketImpl,
+  encode = JSON.stringify,
+}: LabgraphClientOptions): LabgraphClient {
   const tokens = createTokens(token);
-  const endpoint = { url, tokens };
+  const endpoint = { url, tokens, encode };
   const overSse = createHttpTransport(endpoint, sse);
   const transports = {
     websocket: createWebSocketTransport({ ...endpoint, webSocketImpl }, overSse),

@@ -88,7 +88,6 @@ function readCursor({ data, errors }: GraphQLResult): string {
 }
 
 function notResumable(): LabgraphError {
-  const message =
-    'To be resumed, a subscription declares `$after: EventCursor`, passes it as `after`, and selects `cursor`.';
+  const message = 'Declare `$after: EventCursor`, pass it as `after`, and select `cursor`.';
   return new LabgraphError('DOCUMENT_NOT_RESUMABLE', { errors: [{ message }] });
 }

@@ -5,7 +5,11 @@ import type { Tokens } from './token.ts';
 export interface Endpoint {
   readonly url: string;
   readonly tokens: Tokens;
+  readonly encode: Encode;
 }
+
+/** Makes the body of a request. */
+export type Encode = (operation: Operation) => string | FormData;
 
 /** An operation as it is sent. */
 export interface Operation {
@@ -28,15 +32,21 @@ export interface PostOptions {
  * @throws LabgraphError TOKEN_UNAVAILABLE, NETWORK_FAILED; UNAUTHENTICATED: the token is given back, nothing was executed
  */
 export async function post(
-  { url, tokens }: Endpoint,
+  { url, tokens, encode }: Endpoint,
   operation: Operation,
   { accept, signal }: PostOptions,
 ): Promise<Response> {
   const token = await unlessAborted(tokens.get(), signal);
+  const body = encode(operation);
   const response = await fetch(url, {
     method: 'POST',
-    headers: { accept, 'content-type': 'application/json', authorization: `Bearer ${token}` },
-    body: JSON.stringify(operation),
+    headers: {
+      accept,
+      authorization: `Bearer ${token}`,
+      // Of a form the platform sets it.
+      ...(typeof body === 'string' && { 'content-type': 'application/json' }),
+    },
+    body,
     signal: signal ?? null,
   }).catch((cause: unknown) => {
     signal?.throwIfAborted();

@@ -6,10 +6,9 @@ interface Node {
 
 const maxLineLength = 80;
 
-/** By kind of node: the kinds of operations and fragments. */
+/** By kind of node: the kinds of operations and fragments. Those that are left out are printed as their `value`. */
 const printers: Readonly<Record<string, (node: Node) => string>> = {
   Document: ({ definitions }) => join(definitions, '\n\n'),
-  Name: ({ value }) => String(value),
   OperationDefinition: ({ operation, name, variableDefinitions, directives, selectionSet }) => {
     const head = print(name) + wrap('(', join(variableDefinitions, ', '), ')');
     const before = [operation, head, join(directives, ' ')].filter(Boolean).join(' ');
@@ -35,12 +34,8 @@ const printers: Readonly<Record<string, (node: Node) => string>> = {
   NamedType: ({ name }) => print(name),
   ListType: ({ type }) => `[${print(type)}]`,
   NonNullType: ({ type }) => `${print(type)}!`,
-  IntValue: ({ value }) => String(value),
-  FloatValue: ({ value }) => String(value),
   StringValue: ({ value }) => JSON.stringify(value),
-  BooleanValue: ({ value }) => String(value),
   NullValue: () => 'null',
-  EnumValue: ({ value }) => String(value),
   ListValue: ({ values }) => `[${join(values, ', ')}]`,
   ObjectValue: ({ fields }) => `{ ${join(fields, ', ')} }`,
   ObjectField: ({ name, value }) => `${print(name)}: ${print(value)}`,
@@ -52,7 +47,7 @@ const printers: Readonly<Record<string, (node: Node) => string>> = {
  */
 export function print(node: unknown): string {
   const read: Node = Object(node);
-  return printers[read.kind]?.(read) ?? '';
+  return printers[read.kind]?.(read) ?? String(read.value ?? '');
 }
 
 function join(nodes: unknown, separator: string): string {

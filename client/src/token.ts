@@ -31,7 +31,7 @@ export function createTokens(token: string | TokenProvider): Tokens {
     try {
       const answer: unknown = await withinLimit(token(reason));
       if (typeof answer !== 'string' || !answer)
-        throw new TypeError('The token function must return a non-empty string.');
+        throw new TypeError('`token` must return a non-empty string.');
       held = answer;
       return held;
     } catch (cause) {

@@ -15,6 +15,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 
 import { resumeLink } from '../../client/src/apollo.ts';
 import { createLabgraphClient, type LabgraphClient } from '../../client/src/client.ts';
 import { gatewayCodes } from '../../client/src/errors.ts';
+import { encodeFiles } from '../../client/src/files.ts';
 import { print } from '../../client/src/print.ts';
 import { multipart } from '../../client/src/transports/multipart.ts';
 import { sse } from '../../client/src/transports/sse.ts';
@@ -72,6 +73,39 @@ describe('a request', () => {
     await expect(fixed.query('{ viewer { userId } }')).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
 
     expect(token.mock.calls).toEqual([['initial'], ['rejected']]);
+  });
+
+  test('sends the files in its variables, each to its place, and nothing else as a form', async () => {
+    const bodies: unknown[] = [];
+    const encode: typeof encodeFiles = (operation) => {
+      const body = encodeFiles(operation);
+      bodies.push(body);
+      return body;
+    };
+    const sender = createLabgraphClient({ url: `${lab.url}/graphql`, token: gatewayKey, encode });
+    const page = (name: string) => new File([new Uint8Array([0xff, 0xd8, 0xff, 0xe0]), name], `${name}.jpg`);
+    const document = `mutation ($input: CreateLabReportInput!) {
+      createLabReport(input: $input) { __typename ... on InputRejected { issues { message } } }
+    }`;
+    const input = { userId, idempotencyKey: 'pages', files: [page('one'), page('two')] };
+
+    expect(await sender.mutate(document, { input })).toEqual({
+      createLabReport: { __typename: 'LabReportCreated' },
+    });
+    expect(await sender.query('{ __typename }', { nothing: null, at: new Date(0) })).toEqual({
+      __typename: 'Query',
+    });
+
+    const [form, json] = bodies;
+    if (!(form instanceof FormData)) throw new TypeError('Files are sent as a form.');
+    expect(JSON.parse(String(form.get('map')))).toEqual({
+      0: ['variables.input.files.0'],
+      1: ['variables.input.files.1'],
+    });
+    expect(JSON.parse(String(form.get('operations'))).variables.input.files).toEqual([null, null]);
+    expect(json).toBe(
+      '{"query":"{ __typename }","variables":{"nothing":null,"at":"1970-01-01T00:00:00.000Z"}}',
+    );
   });
 
   test.each([

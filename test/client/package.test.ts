@@ -57,7 +57,7 @@ test('its entries may be imported on a server, those that need no peer', async (
     [
       ...['--input-type=module', '-e'],
       `const found = {};
-      for (const entry of ['', '/urql', '/schema']) found[entry] = Object.keys(await import('@labgraph/client' + entry));
+      for (const entry of ['', '/files', '/urql', '/schema']) found[entry] = Object.keys(await import('@labgraph/client' + entry));
       console.log(JSON.stringify(found));`,
     ],
     { cwd: project },
@@ -65,6 +65,7 @@ test('its entries may be imported on a server, those that need no peer', async (
 
   expect(JSON.parse(stdout)).toEqual({
     '': ['LabgraphError', 'createLabgraphClient'],
+    '/files': ['encodeFiles'],
     '/urql': ['forwardSubscription'],
     '/schema': ['keys', 'possibleTypes', 'scalars'],
   });
