@@ -80,7 +80,11 @@ export function explain(session: Session<null>, error: unknown, path?: string): 
 export function readTarget(address: unknown): string {
   const url = typeof address === 'string' ? URL.parse(address) : null;
   if (url === null || !/^https?:$/.test(url.protocol)) {
-    throw new GatewayError('BAD_USER_INPUT', '--forward-to takes an http or https address.');
+    const message =
+      address === undefined
+        ? 'Where are the events to be posted? Add --forward-to <url>. To see them here, use tail.'
+        : '--forward-to takes an http or https address.';
+    throw new GatewayError('BAD_USER_INPUT', message);
   }
   return url.href;
 }
