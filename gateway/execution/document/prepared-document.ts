@@ -103,7 +103,7 @@ export function requirePrepared(document: DocumentNode): PreparedDocument {
 }
 
 /**
- * The bounds of the cache. With the limit of tokens (`limits` below) it uses about 100 MB at most, and usually 2 MB. A
+ * The bounds of the cache. With the limits of tokens below it uses about 100 MB at most, and usually 2 MB. A
  * UTF-16 character has two bytes.
  */
 const cacheLimits = { entries: 300, bytesOfText: 2_000_000, bytesOfOneText: 20_000 } as const;
@@ -133,8 +133,6 @@ export class DocumentCache {
   readonly #entries = new LRUCache<string, Entry>({
     max: cacheLimits.entries,
     maxSize: cacheLimits.bytesOfText,
-    // A longer text is prepared again for each request.
-    maxEntrySize: cacheLimits.bytesOfOneText,
     // Sizes must not be 0, not even that of an empty text.
     sizeCalculation: (_entry, text) => Math.max(1, text.length * 2),
   });
@@ -165,7 +163,9 @@ export class DocumentCache {
     const trust = known?.trust ?? trustedDocuments.lookUp(text);
     trustedDocuments.require(caller, trust);
     const document = known?.document ?? tryPrepare(text, { schema, trust });
-    if (known === undefined) this.#entries.set(text, { trust, document });
+    // A longer text is prepared again for each request, if it is not on the list.
+    if (known === undefined && (trust.isListed || text.length * 2 <= cacheLimits.bytesOfOneText))
+      this.#entries.set(text, { trust, document });
     if (document instanceof GraphQLError) throw document;
     return document;
   }
@@ -181,34 +181,46 @@ function tryPrepare(
   parts: Omit<PreparedDocumentParts, 'definitions'>,
 ): PreparedDocument | GraphQLError {
   try {
-    return new PreparedDocument({ definitions: parseLimited(text).definitions, ...parts });
+    return new PreparedDocument({
+      definitions: parseLimited(text, parts.trust.isListed ? limitsOfListed : limitsOfOthers).definitions,
+      ...parts,
+    });
   } catch (error) {
     if (error instanceof GraphQLError) return error;
     throw error;
   }
 }
 
+interface Limits {
+  readonly tokens: number;
+  readonly characters: number;
+  readonly lines: number;
+}
+
 /** Limits of one document, well above those of any document that a person writes. */
-const limits = { tokens: 1000, characters: 50_000, lines: 2000 } as const;
+const limitsOfOthers: Limits = { tokens: 1000, characters: 50_000, lines: 2000 };
+
+/** Limits of one document on the list, which is the operator's. Compilers make one document of all the parts of a page. */
+const limitsOfListed: Limits = { tokens: 10_000, characters: 500_000, lines: 20_000 };
 
 /**
  * Parses a document within its limits. Every transport parses here, so all errors have the same code. The message is our
  * own, because the message of graphql-js quotes the unexpected token, which may be somebody's name.
  * @throws GraphQLError GRAPHQL_PARSE_FAILED, or BAD_USER_INPUT if a value in it is too long
  */
-function parseLimited(text: string): DocumentNode {
-  const excess = findExcess(text);
+function parseLimited(text: string, limits: Limits): DocumentNode {
+  const excess = findExcess(text, limits);
   if (excess !== null) throw refuseText(`The document has more than ${excess}.`);
-  const document = parseText(text);
+  const document = parseText(text, limits.tokens);
   const tooLong = findOversizedLiteral(document, text);
   if (tooLong !== null) throw tooLong;
   return document;
 }
 
 /** Checked before the lexer runs, which takes longer. */
-function findExcess(text: string): string | null {
-  if (text.length > limits.characters) return `${limits.characters} characters`;
-  return hasMoreLines(text, limits.lines) ? `${limits.lines} lines` : null;
+function findExcess(text: string, { characters, lines }: Limits): string | null {
+  if (text.length > characters) return `${characters} characters`;
+  return hasMoreLines(text, lines) ? `${lines} lines` : null;
 }
 
 /** Stops at the first line beyond the limit. */
@@ -223,16 +235,16 @@ function hasMoreLines(text: string, most: number): boolean {
  * graphql-js counts the lines of the source again for each error, although the lexer has counted them. So nodes refer to an
  * empty source, and `locationsOf` (mask.ts) reads the lexer's numbers.
  */
-function parseText(text: string): DocumentNode {
+function parseText(text: string, maxTokens: number): DocumentNode {
   const source = new Source(text);
   try {
-    const document = parse(source, { maxTokens: limits.tokens });
+    const document = parse(source, { maxTokens });
     Object.assign(source, { body: '' });
     return document;
   } catch (error) {
     if (!(error instanceof GraphQLError)) throw error;
     const [position = 0] = error.positions ?? [];
-    throw refuseText(`Syntax Error: ${describeFault(source, position)}`, error.locations);
+    throw refuseText(`Syntax Error: ${describeFault(source, position, maxTokens)}`, error.locations);
   }
 }
 
@@ -240,9 +252,9 @@ function refuseText(message: string, locations?: GraphQLError['locations']): Gra
   return createResponseError({ message, locations, extensions: { code: 'GRAPHQL_PARSE_FAILED' } });
 }
 
-function describeFault(source: Source, position: number): string {
+function describeFault(source: Source, position: number, maxTokens: number): string {
   const { token, count } = findToken(source, position);
-  if (count > limits.tokens) return `The document has more than ${limits.tokens} tokens.`;
+  if (count > maxTokens) return `The document has more than ${maxTokens} tokens.`;
   return token === null ? 'Unreadable text.' : `Unexpected ${token.kind}.`;
 }
 

@@ -13,6 +13,10 @@ const named = 'query ($id: ID!) { user(id: $id) { id } }';
 const revoke = 'mutation { revokeViewerTokens(input: { jti: "nobody" }) { revokedAt } }';
 const follow = 'subscription ($id: ID!) { userOrderUpdates(userId: $id) { __typename } }';
 const unlisted = '{ viewer { scopes } }';
+/** As compilers put the parts of a page together: 1,500 tokens. */
+const parts = Array.from({ length: 60 }, (_, part) => `Part${part}`);
+const page = `query Page($id: ID!) { user(id: $id) { ${parts.map((part) => `...${part}`).join(' ')} } }
+${parts.map((part) => `fragment ${part} on User { id clientUserId orders(first: 1) { nodes { id } } }`).join('\n')}`;
 
 let lab: Lab;
 let token = '';
@@ -20,7 +24,7 @@ let userId = '';
 
 beforeAll(async () => {
   const file = folder.file('operations.json');
-  const listed = [kind, named, revoke, follow].map((document) => [idOf(document), document]);
+  const listed = [kind, named, revoke, follow, page].map((document) => [idOf(document), document]);
   writeFileSync(file, JSON.stringify(Object.fromEntries(listed)));
   lab = await startLab({
     env: { EVENT_LOG: 'memory:', PERSISTED_OPERATIONS: 'enforce', PERSISTED_OPERATIONS_FILE: file },
@@ -146,5 +150,15 @@ test('without a list no id is known', async () => {
   expect(response.status).toBe(404);
   expect((await response.json()).errors).toEqual([
     { message: 'PersistedQueryNotSupported', extensions: { code: 'PERSISTED_QUERY_NOT_SUPPORTED' } },
+  ]);
+});
+
+test('a document on the list may be longer than others', async () => {
+  const sent = { documentId: idOf(page), variables: { id: userId } };
+  const longer = { query: `${page} fragment Other on User { id }`, variables: { id: userId } };
+
+  expect((await post(sent)).data?.user).toMatchObject({ id: userId });
+  expect((await post(longer, gatewayKey)).errors).toMatchObject([
+    { message: 'Syntax Error: The document has more than 1000 tokens.' },
   ]);
 });
