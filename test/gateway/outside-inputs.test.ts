@@ -227,6 +227,7 @@ describe('pages of this machine, at any port,', () => {
         'x-request-id',
       ],
       ...['apollographql-client-name', 'apollographql-client-version', 'apollo-require-preflight'],
+      ...['x-datadog-trace-id', 'elastic-apm-traceparent', 'newrelic', 'x-of-tomorrow'],
     ];
     const { headers } = await fetch(`${demo.url}/graphql`, {
       method: 'OPTIONS',
