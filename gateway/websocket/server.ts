@@ -57,13 +57,15 @@ interface Session extends Record<PropertyKey, unknown> {
   readonly scope: RequestScope;
   readonly left: AbortController;
   caller: Caller | null;
+  /** The credential of the upgrade, until the socket is authenticated. */
+  authorization: string | null;
   /** Removes it from the caller's count of connections; null while it is not counted. */
   leave: (() => void) | null;
 }
 
 /**
- * GraphQL over WebSocket (`graphql-transport-ws`). The credential comes in `connectionParams.authorization`. Browsers may
- * connect from allowed origins only. A socket closes with 4403 when its token ends or is revoked, or its key is removed;
+ * GraphQL over WebSocket (`graphql-transport-ws`). The credential comes in `connectionParams.authorization`, or in the header
+ * of the upgrade, which browsers cannot set. Browsers may connect from allowed origins only. A socket closes with 4403 when its token ends or is revoked, or its key is removed;
  * clients reconnect after that.
  */
 export class Sockets {
@@ -114,9 +116,18 @@ export class Sockets {
   #open(socket: WebSocket, request: IncomingMessage): void {
     const left = new AbortController();
     const watched = this.#watch.add(socket);
-    const { origin = null } = request.headers;
+    const { origin = null, authorization = null } = request.headers;
     const scope = currentRequest() ?? createRequestScope(request);
-    const session: Session = { socket, watched, origin, scope, left, caller: null, leave: null };
+    const session: Session = {
+      socket,
+      watched,
+      origin,
+      scope,
+      left,
+      caller: null,
+      authorization,
+      leave: null,
+    };
     const closed = this.#protocol.opened(
       {
         protocol: socket.protocol,
@@ -222,7 +233,9 @@ async function connect(
   session: Session,
   params: Params | undefined,
 ): Promise<boolean> {
-  const caller = await tryAuthenticate(authenticate, session, takeAuthorization(params));
+  const authorization = takeAuthorization(params) ?? session.authorization;
+  session.authorization = null;
+  const caller = await tryAuthenticate(authenticate, session, authorization);
   if (caller === null || !takeSeat(session, () => rateLimits.connect(caller))) return false;
   session.watched.end = endOf(caller);
   session.caller = caller;

@@ -65,6 +65,30 @@ test.each([
   expect(closed).toMatchObject({ code: 4403, reason: expect.stringContaining(reason) });
 });
 
+test('clients that are no browsers may send the credential with the upgrade; that of connectionParams counts first', async () => {
+  await using lab = await startLab();
+  const answerTo = async (header: string, payload?: object) => {
+    const url = `${lab.url.replace('http', 'ws')}/graphql`;
+    const socket = new WebSocket(url, 'graphql-transport-ws', { headers: { authorization: header } });
+    await once(socket, 'open');
+    const answer = Promise.race([
+      once(socket, 'message').then(([message]) => JSON.parse(String(message)).type),
+      once(socket, 'close').then(([code]) => code),
+    ]);
+    socket.send(JSON.stringify({ type: 'connection_init', payload }));
+    const given = await answer;
+    socket.terminate();
+    return given;
+  };
+  const right = `Bearer ${gatewayKey}`;
+
+  expect(await answerTo(right)).toBe('connection_ack');
+  expect(await answerTo(right, { a: 1 })).toBe('connection_ack');
+  expect(await answerTo('Basic YTpi', { authorization: right })).toBe('connection_ack');
+  expect(await answerTo(right, { authorization: 'Bearer wrong' })).toBe(4403);
+  expect(await answerTo('Basic YTpi')).toBe(4403);
+});
+
 test('a socket closes with 4403 when its token ends, and not before', async () => {
   await using lab = await startLab();
   const token = await lab.tokenFor(lab.sandbox.users()[0]?.userId ?? '', { ttlSeconds: 1 });
