@@ -44,3 +44,15 @@ test.each(['application/json', 'text/event-stream'])(
     ]);
   },
 );
+
+test.each(['Application/JSON', 'application/json ;charset=UTF-8', 'application/JSON; charset="utf-8"'])(
+  'a body of the type %s is read: a media type has no case',
+  async (type) => {
+    const response = await fetch(`${lab.url}/graphql`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${gatewayKey}`, 'content-type': type },
+      body: '{"query":"{ __typename }"}',
+    });
+    expect([response.status, await response.text()]).toEqual([200, '{"data":{"__typename":"Query"}}']);
+  },
+);
