@@ -24,3 +24,15 @@ export function copyAlone(shared: Buffer): Buffer {
   shared.copy(bytes);
   return bytes;
 }
+
+/** All bytes of a body; null if there are more than `most`, of which the rest is not read. */
+export async function readBytes(body: Request['body'], most: number): Promise<Buffer | null> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of body ?? []) {
+    length += chunk.length;
+    if (length > most) return null;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}

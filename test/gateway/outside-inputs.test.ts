@@ -118,6 +118,8 @@ describe('the demo, its tokens and GraphiQL', () => {
     };
     const long = request.padStart(100_000);
     expect(await post(request)).toBe(200);
+    expect(await post(new Blob([request]).stream())).toBe(200);
+    expect(await post('')).toBe(400);
     expect(await post(long)).toBe(413);
     expect(await post(new Blob([long]).stream())).toBe(413);
   });

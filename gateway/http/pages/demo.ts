@@ -1,10 +1,11 @@
 import { isIP } from 'node:net';
 import type { Hono, MiddlewareHandler } from 'hono';
-import { bodyLimit } from 'hono/body-limit';
 import { compress } from 'hono/compress';
 import { z } from 'zod';
 import type { ViewerTokens } from '../../auth/viewer-tokens.ts';
 import { memoize } from '../../cache/memoize.ts';
+import { readBytes } from '../../parse/bytes.ts';
+import { tryParseJson } from '../../parse/json.ts';
 import type { GraphiQL, GraphiQLPages } from './graphiql.ts';
 import { answerStaticFile, caching, loadStaticFile, revalidate } from './static-files.ts';
 
@@ -61,8 +62,13 @@ export function addDemo(app: Hono, demo: Demo, { mint, isOwnHost, graphiql }: De
     return (await graphiql?.answerFile(req.raw, version, file)) ?? notFound();
   });
   app.get('/demo/people', compress(), (context) => context.json({ people: demo.listPeople() }));
-  app.post('/demo/token', limitBody, async (context) => {
-    const request = tokenRequest.safeParse(await context.req.json().catch(() => null));
+  app.post('/demo/token', async (context) => {
+    const body = await readBytes(context.req.raw.body, maxBodyBytes);
+    if (body === null) {
+      const message = `The body may have ${maxBodyBytes.toLocaleString('en')} bytes at most.`;
+      return context.json({ error: { code: 'BAD_REQUEST', message } }, 413);
+    }
+    const request = tokenRequest.safeParse(tryParseJson(body.toString('utf8')));
     if (!request.success) {
       const message = 'Send {"userId": "<uuid>", "orderId": "<uuid>"}; orderId may be left out.';
       return context.json({ error: { code: 'BAD_USER_INPUT', message } }, 400);
@@ -78,14 +84,6 @@ export function addDemo(app: Hono, demo: Demo, { mint, isOwnHost, graphiql }: De
     return context.json({ token, expiresAt }, 200, { 'cache-control': 'no-store' });
   });
 }
-
-const limitBody = bodyLimit({
-  maxSize: maxBodyBytes,
-  onError: (context) => {
-    const message = `The body may have ${maxBodyBytes.toLocaleString('en')} bytes at most.`;
-    return context.json({ error: { code: 'BAD_REQUEST', message } }, 413);
-  },
-});
 
 /** The page has the strict policy under which the widget is promised to work. */
 const pagePolicy = [

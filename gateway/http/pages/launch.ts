@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type GatewayError, isGatewayError } from '../../errors.ts';
 import type { Log } from '../../log.ts';
+import { readBytes } from '../../parse/bytes.ts';
 
 /** The reasons why the browser is not redirected. Each has a page of its own. */
 export type LaunchRefusal =
@@ -62,14 +63,8 @@ export async function answerLaunch(request: Request, options: LaunchOptions): Pr
 async function readTicket(request: Request): Promise<string | null> {
   const [type] = (request.headers.get('content-type') ?? '').split(';');
   if (type?.trim().toLowerCase() !== formType) return null;
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  for await (const chunk of request.body ?? []) {
-    length += chunk.length;
-    if (length > maxBodyBytes) return null;
-    chunks.push(chunk);
-  }
-  return new URLSearchParams(Buffer.concat(chunks).toString('utf8')).get('ticket');
+  const body = await readBytes(request.body, maxBodyBytes);
+  return body === null ? null : new URLSearchParams(body.toString('utf8')).get('ticket');
 }
 
 function sendOn(url: string): Response {
