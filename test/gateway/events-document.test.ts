@@ -9,8 +9,8 @@ import type { GapReason } from '../../gateway/events/log.ts';
 import { type Lab, startLab } from '../support/lab.ts';
 
 const text = readFileSync(new URL('../../docs/events.md', import.meta.url), 'utf8');
-/** The examples as they are written, without their imports. */
-const [withClient = '', withEventSource = '', withGraphqlSse = ''] = [
+/** The examples as they are written, without their imports. test/clients tries the third, with fetch-event-source. */
+const [withClient = '', withEventSource = '', , withGraphqlSse = ''] = [
   ...text.matchAll(/^```js\n(.*?)^```/gms),
 ].map(([, code = '']) => code.replace(/^import .*\n/m, ''));
 
