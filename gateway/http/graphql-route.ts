@@ -65,7 +65,7 @@ async function answerGraphQL(options: Route, request: Request): Promise<Response
     const fault = findFault(request);
     if (fault !== null) return refuse(describeFault(fault), mediaType, fault);
     const hasFiles = isUpload(request);
-    if (!hasFiles) normalizeContentType(request);
+    if (!hasFiles && request.method === 'POST') normalizeContentType(request);
     const over = AbortSignal.any([request.signal, options.stopping, options.endOf(caller)]);
     const endUpload = hasFiles ? options.beginUpload(caller) : () => {};
     try {

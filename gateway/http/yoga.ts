@@ -101,11 +101,11 @@ function useDocuments({ documents, trustedDocuments }: GraphQLServerOptions): Pl
     onParams: ({ params, request, setParams }) => {
       // Yoga refuses batches later, and everything else that is not a record.
       if (!isRecord(params)) return undefined;
-      const { documentId = readDocumentId(request), ...sent } = params;
-      const text = findDocument(trustedDocuments, { ...sent, documentId }) ?? params.query;
-      const named = Object.entries({ ...sent, query: text }).filter(([name]) => parameters.has(name));
+      const documentId = params.documentId ?? readDocumentId(request);
+      const query = findDocument(trustedDocuments, { ...params, documentId }) ?? params.query;
+      const named = Object.entries({ ...params, query }).filter(([name]) => parameters.has(name));
       setParams(Object.fromEntries(named));
-      return typeof text === 'string' ? (documents.waitForTurn(text) ?? undefined) : undefined;
+      return typeof query === 'string' ? (documents.waitForTurn(query) ?? undefined) : undefined;
     },
     onParse: ({ context, setParseFn }) =>
       setParseFn((source) =>

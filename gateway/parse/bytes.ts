@@ -26,7 +26,7 @@ export function copyAlone(shared: Buffer): Buffer {
 }
 
 /** All bytes of a body; null if there are more than `most`, of which the rest is not read. */
-export async function readBytes(body: Request['body'], most: number): Promise<Buffer | null> {
+export async function readWithin(body: Request['body'], most: number): Promise<Buffer | null> {
   const chunks: Uint8Array[] = [];
   let length = 0;
   for await (const chunk of body ?? []) {

@@ -65,8 +65,8 @@ interface Session extends Record<PropertyKey, unknown> {
 
 /**
  * GraphQL over WebSocket (`graphql-transport-ws`). The credential comes in `connectionParams.authorization`, or in the header
- * of the upgrade, which browsers cannot set. Browsers may connect from allowed origins only. A socket closes with 4403 when its token ends or is revoked, or its key is removed;
- * clients reconnect after that.
+ * of the upgrade, which browsers cannot set. Browsers may connect from allowed origins only. A socket closes with 4403 when
+ * its token ends or is revoked, or its key is removed; clients reconnect after that.
  */
 export class Sockets {
   readonly #options: SocketsOptions;

@@ -163,6 +163,11 @@ test('the files of the schema are those of schema.graphql', async () => {
   const { stdout } = await run(process.execPath, node, { cwd: root, maxBuffer: 2 ** 24 });
   const files: Readonly<Record<string, string>> = JSON.parse(stdout);
 
+  const { directives } = JSON.parse(files['introspection.json'] ?? '').__schema;
+  const places = directives.flatMap(({ locations }: { readonly locations: readonly string[] }) => locations);
+  // As in the gateway's own introspection (test/gateway/schema.test.ts).
+  expect(places).toContain('ENUM_VALUE');
+  expect(places).not.toContain('DIRECTIVE_DEFINITION');
   for (const [file, text] of Object.entries(files)) {
     expect(readFileSync(join(installed, 'dist/schema', file), 'utf8') === text, file).toBe(true);
   }

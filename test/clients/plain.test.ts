@@ -4,7 +4,7 @@ import { EventSource } from 'eventsource';
 import { GraphQLClient } from 'graphql-request';
 import { createClient as createSseClient } from 'graphql-sse';
 import { createClient as createSocketClient } from 'graphql-ws';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import { gatewayKey } from '../support/lab.ts';
 import { type Bench, bearer, startBench } from './support.ts';
@@ -162,6 +162,7 @@ test('eventsource comes back with Last-Event-ID: 0 missed, 0 repeated', async ()
 });
 
 test('the example with fetch-event-source comes back with Last-Event-ID: 0 missed, 0 repeated', async () => {
+  onTestFinished(() => void vi.unstubAllGlobals());
   vi.stubGlobal('window', globalThis);
   vi.stubGlobal('document', Object.assign(new EventTarget(), { hidden: false }));
   const { orderId, userId } = bench.freshOrder();
@@ -187,7 +188,6 @@ test('the example with fetch-event-source comes back with Last-Event-ID: 0 misse
   await expect.poll(() => seen.length).toBe(3);
   controller.abort();
   expect(new Set(seen).size).toBe(3);
-  vi.unstubAllGlobals();
 });
 
 /** The example of docs/events.md that uses a name, without its imports. */

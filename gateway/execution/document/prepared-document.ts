@@ -191,14 +191,9 @@ function tryPrepare(
   }
 }
 
-interface Limits {
-  readonly tokens: number;
-  readonly characters: number;
-  readonly lines: number;
-}
-
 /** Limits of one document, well above those of any document that a person writes. */
-const limitsOfOthers: Limits = { tokens: 1000, characters: 50_000, lines: 2000 };
+const limitsOfOthers = { tokens: 1000, characters: 50_000, lines: 2000 };
+type Limits = typeof limitsOfOthers;
 
 /** Limits of one document on the list, which is the operator's. Compilers make one document of all the parts of a page. */
 const limitsOfListed: Limits = { tokens: 10_000, characters: 500_000, lines: 20_000 };

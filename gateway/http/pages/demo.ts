@@ -4,7 +4,7 @@ import { compress } from 'hono/compress';
 import { z } from 'zod';
 import type { ViewerTokens } from '../../auth/viewer-tokens.ts';
 import { memoize } from '../../cache/memoize.ts';
-import { readBytes } from '../../parse/bytes.ts';
+import { readWithin } from '../../parse/bytes.ts';
 import { tryParseJson } from '../../parse/json.ts';
 import type { GraphiQL, GraphiQLPages } from './graphiql.ts';
 import { answerStaticFile, caching, loadStaticFile, revalidate } from './static-files.ts';
@@ -63,7 +63,7 @@ export function addDemo(app: Hono, demo: Demo, { mint, isOwnHost, graphiql }: De
   });
   app.get('/demo/people', compress(), (context) => context.json({ people: demo.listPeople() }));
   app.post('/demo/token', async (context) => {
-    const body = await readBytes(context.req.raw.body, maxBodyBytes);
+    const body = await readWithin(context.req.raw.body, maxBodyBytes);
     if (body === null) {
       const message = `The body may have ${maxBodyBytes.toLocaleString('en')} bytes at most.`;
       return context.json({ error: { code: 'BAD_REQUEST', message } }, 413);

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type GatewayError, isGatewayError } from '../../errors.ts';
 import type { Log } from '../../log.ts';
-import { readBytes } from '../../parse/bytes.ts';
+import { readWithin } from '../../parse/bytes.ts';
 
 /** The reasons why the browser is not redirected. Each has a page of its own. */
 export type LaunchRefusal =
@@ -63,7 +63,7 @@ export async function answerLaunch(request: Request, options: LaunchOptions): Pr
 async function readTicket(request: Request): Promise<string | null> {
   const [type] = (request.headers.get('content-type') ?? '').split(';');
   if (type?.trim().toLowerCase() !== formType) return null;
-  const body = await readBytes(request.body, maxBodyBytes);
+  const body = await readWithin(request.body, maxBodyBytes);
   return body === null ? null : new URLSearchParams(body.toString('utf8')).get('ticket');
 }
 

@@ -54,6 +54,13 @@ test.each([
   });
 });
 
+test('listen without an address says what is missing, and what shows events here', async () => {
+  expect(await callLabgraph({}, 'listen')).toMatchObject({
+    ...{ code: 2, text: '' },
+    said: 'BAD_USER_INPUT: Where are the events to be posted? Add --forward-to <url>. To see them here, use tail.\n',
+  });
+});
+
 test('a folder for cursors that cannot be used is named', async () => {
   using folder = makeFolder();
   writeFileSync(folder.file('state'), '');
