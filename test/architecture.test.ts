@@ -17,6 +17,7 @@ const errors = /^gateway\/errors\.ts$/;
 const bytes = /^gateway\/parse\/bytes\.ts$/;
 const json = /^gateway\/parse\/json\.ts$/;
 const dates = /^gateway\/parse\/dates\.ts$/;
+const origins = /^gateway\/parse\/origin\.ts$/;
 const log = /^gateway\/log\.ts$/;
 /** The request that the current work belongs to. */
 const request = /^gateway\/telemetry\/request\.ts$/;
@@ -78,7 +79,14 @@ function roomsOf(concept: string): readonly Room[] {
     /^gateway\/graph\/(context|arguments|input-rules|user-error|pagination\/cursors)\.ts$/,
     /^gateway\/domain\/settle\.ts$/,
   ];
-  const graph = [errors, dates, rights, /^gateway\/graph\//, /^gateway\/service\/(service|calls)\.ts$/];
+  const graph = [
+    errors,
+    dates,
+    origins,
+    rights,
+    /^gateway\/graph\//,
+    /^gateway\/service\/(service|calls)\.ts$/,
+  ];
   return [
     {
       files: filesOf('rest', concept),
@@ -124,6 +132,7 @@ const rooms: readonly Room[] = [
   { files: errors, may: [] },
   { files: json, may: [] },
   { files: dates, may: [] },
+  { files: origins, may: [] },
   { files: bytes, may: [] },
   { files: cache, may: [cache, /^lru-cache$/] },
   { files: log, may: [errors, request, /^pino$/] },
@@ -140,7 +149,7 @@ const rooms: readonly Room[] = [
     may: [/^gateway\/telemetry\/access-log\.ts$/, tracing, node],
   },
   { files: /^gateway\/telemetry\/plain-metrics\.ts$/, may: [/^prom-client$/] },
-  { files: config, may: [errors, config, /^zod$/, /^node:(fs|crypto)$/] },
+  { files: config, may: [errors, origins, config, /^zod$/, /^node:(fs|crypto)$/] },
   { files: /^gateway\/config\/generated-secrets\.ts$/, may: [errors, config, /^zod$/, node] },
   {
     files: /^gateway\/(metrics|events\/delivery-metrics)\.ts$/,
@@ -248,6 +257,7 @@ const rooms: readonly Room[] = [
       errors,
       json,
       bytes,
+      origins,
       log,
       cache,
       request,

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { GatewayError } from '../errors.ts';
+import { isOrigin } from '../parse/origin.ts';
 
 /** Secrets that are generated once for a gateway without configured ones; see `generated-secrets.ts`. */
 export const generatedSecretsShape = z.object({
@@ -128,15 +129,13 @@ export class Reading {
     return found ?? null;
   }
 
+  /** A list of origins of pages. */
   origins(name: string): readonly string[] {
     const origins = this.list(this.text(name));
-    for (const origin of origins) {
-      if (!isOrigin(origin)) {
-        this.fault(
-          `${name} must list exact origins such as https://app.example.com, without path or wildcard.`,
-        );
-      }
-    }
+    if (!origins.every(isOrigin))
+      this.fault(
+        `${name} must list exact origins such as https://app.example.com, without path or wildcard.`,
+      );
     return origins;
   }
 
@@ -150,8 +149,4 @@ export class Reading {
     this.generated.push(name);
     return pick(this.#secrets);
   }
-}
-
-function isOrigin(text: string): boolean {
-  return URL.canParse(text) && /^https?:[^*]+$/.test(text) && new URL(text).origin === text;
 }

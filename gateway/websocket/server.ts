@@ -14,6 +14,7 @@ import { hasOneHost, refuseRequest } from '../http/connection-limits.ts';
 import { traceHeader } from '../http/yoga.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
+import { isOwnOrigin } from '../parse/origin.ts';
 import {
   createRequestScope,
   currentRequest,
@@ -65,8 +66,9 @@ interface Session extends Record<PropertyKey, unknown> {
 
 /**
  * GraphQL over WebSocket (`graphql-transport-ws`). The credential comes in `connectionParams.authorization`, or in the header
- * of the upgrade, which browsers cannot set. Browsers may connect from allowed origins only. A socket closes with 4403 when
- * its token ends or is revoked, or its key is removed; clients reconnect after that.
+ * of the upgrade, which browsers cannot set. Only allowed origins and the gateway's own may connect: React Native and
+ * Starscream send the latter. A socket closes with 4403 when its token ends or is revoked, or its key is removed; clients
+ * reconnect after that.
  */
 export class Sockets {
   readonly #options: SocketsOptions;
@@ -99,11 +101,12 @@ export class Sockets {
   }
 
   #findRefusal(request: IncomingMessage): string | null {
-    const { origin } = request.headers;
+    const { origin, host = '' } = request.headers;
     if ((request.url ?? '').split('?')[0] !== path) return '404 Not Found';
     if (!hasOneHost(request)) return '400 Bad Request';
-    const isRefused = origin !== undefined && !this.#options.isAllowedOrigin(origin);
-    return isRefused ? '403 Forbidden' : null;
+    const isAllowed =
+      origin === undefined || this.#options.isAllowedOrigin(origin) || isOwnOrigin(origin, host);
+    return isAllowed ? null : '403 Forbidden';
   }
 
   /** Closes every socket with 1012, so that clients resume elsewhere with their cursor. */

@@ -132,6 +132,11 @@ describe('the configuration', () => {
       { allowedOrigins: ['https://a.example.com', 'http://localhost:3000'] },
     ],
     [
+      'ALLOWED_ORIGINS of apps that show pages of their own',
+      { ALLOWED_ORIGINS: 'capacitor://localhost,tauri://localhost,chrome-extension://abcdefgh' },
+      { allowedOrigins: ['capacitor://localhost', 'tauri://localhost', 'chrome-extension://abcdefgh'] },
+    ],
+    [
       'PORTAL_ORIGINS',
       { PORTAL_ORIGINS: 'https://p.example.com' },
       { portalOrigins: ['https://p.example.com'] },
@@ -375,6 +380,10 @@ describe('a fault', () => {
       'https://a.example.com/',
       'https://a.example.com/x',
       'a.example.com',
+      'https://a.example.com:443',
+      'capacitor://localhost/',
+      'capacitor://',
+      'file:///app/index.html',
       'null',
       'ftp://a',
     ].map((origin): [Environment, string] => [{ ALLOWED_ORIGINS: origin }, `ALLOWED_ORIGINS ${origins}`]),

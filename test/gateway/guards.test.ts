@@ -216,9 +216,13 @@ test.each([
   ['https://sub.app.example.com', false],
   ['http://app.example.com', false],
   ['https://app.example.com:8443', false],
+  ['capacitor://localhost', true],
+  ['capacitor://localhost:8100', false],
+  ['ionic://localhost', false],
   ['null', false],
 ])('an origin is allowed when it is exactly one of the list: %s', async (origin, isAllowed) => {
-  await using listed = await startLab({ env: { ALLOWED_ORIGINS: 'https://app.example.com' } });
+  const ALLOWED_ORIGINS = 'https://app.example.com,capacitor://localhost';
+  await using listed = await startLab({ env: { ALLOWED_ORIGINS } });
   const authorization = `Bearer ${gatewayKey}`;
   const response = await fetch(`${listed.url}/graphql?query={viewer{kind}}`, {
     headers: { origin, authorization },
@@ -234,6 +238,33 @@ test.each([
   socket.terminate();
   expect(opened).toBe(isAllowed);
 });
+
+test.each([
+  ['https://gateway.example.com', 'gateway.example.com', 101],
+  ['https://gateway.example.com:443', 'gateway.example.com', 101],
+  ['https://gateway.example.com', 'gateway.example.com:443', 101],
+  ['wss://gateway.example.com', 'Gateway.example.com', 101],
+  ['http://10.0.2.2:4000', '10.0.2.2:4000', 101],
+  ['http://[::1]:4000', '[::1]:4000', 101],
+  ['http://gateway.example.com:81', 'gateway.example.com', 403],
+  ['https://gateway.example.com.evil.example', 'gateway.example.com', 403],
+  ['https://evil.example', 'gateway.example.com', 403],
+  ['null', 'null', 403],
+])(
+  'native clients send the own origin of the gateway with an upgrade: %s to %s',
+  async (origin, host, status) => {
+    const opened = new WebSocket(`${lab.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws', {
+      headers: { origin, host },
+    });
+    const [answered] = await Promise.race([
+      once(opened, 'upgrade').then(() => [101]),
+      once(opened, 'unexpected-response').then(([, response]) => [response.statusCode]),
+    ]);
+    opened.on('error', () => {});
+    opened.terminate();
+    expect(answered).toBe(status);
+  },
+);
 
 test('every answer forbids type sniffing and framing', async () => {
   for (const path of ['/health', '/graphql', '/nowhere', '/webhooks']) {

@@ -3,6 +3,7 @@ import { GatewayError } from '../../errors.ts';
 import { readUuid, readUuids } from '../../graph/arguments.ts';
 import { builder } from '../../graph/builder.ts';
 import { needs } from '../../graph/permissions.ts';
+import { isOrigin } from '../../parse/origin.ts';
 
 const maxTtlSeconds = 900;
 
@@ -122,8 +123,7 @@ function readScopes(given: readonly string[] | null | undefined): readonly strin
 
 function readOrigins(given: readonly string[] | null | undefined): readonly string[] | null {
   if (given === null || given === undefined) return null;
-  const isExact = given.every((origin) => URL.canParse(origin) && new URL(origin).origin === origin);
-  if (!isExact)
+  if (!given.every(isOrigin))
     throw new GatewayError('BAD_USER_INPUT', 'input.origins must be exact, such as https://app.example.com.');
   return given;
 }
