@@ -65,8 +65,8 @@ export class LabgraphError extends Error {
   readonly data: unknown;
 
   constructor(code: LabgraphErrorCode, options: LabgraphErrorOptions = {}) {
-    const { errors = [], requestId, data, cause } = options;
-    super(errors[0]?.message ?? code, cause === undefined ? undefined : { cause });
+    const { errors = [], requestId, data } = options;
+    super(errors[0]?.message ?? code, options);
     this.name = 'LabgraphError';
     this.code = code;
     this.errors = errors;

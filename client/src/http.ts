@@ -49,7 +49,7 @@ export async function post(
     body,
     signal: signal ?? null,
   }).catch((cause: unknown) => {
-    signal?.throwIfAborted();
+    if (signal?.aborted) throw cause;
     return failNetwork(cause);
   });
   if (response.status !== 401) return response;
@@ -97,7 +97,8 @@ export function failNetwork(cause: unknown): never {
 /** Settles as the promise does, or throws the reason of the signal, because a token or an answer may take long. */
 export function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   return new Promise((resolve, reject) => {
-    const leave = () => reject(signal?.reason);
+    // React Native has no reasons.
+    const leave = () => reject(signal?.reason ?? Object.assign(new Error(), { name: 'AbortError' }));
     if (signal?.aborted) leave();
     signal?.addEventListener('abort', leave);
     promise.then(resolve, reject).finally(() => signal?.removeEventListener('abort', leave));

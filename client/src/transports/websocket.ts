@@ -138,5 +138,6 @@ function toError(cause: unknown): LabgraphError {
 }
 
 function toSocketUrl(url: string): string {
-  return new URL(url, globalThis.location?.href).href.replace(/^http/, 'ws');
+  // The URL of older versions of React Native adds a slash.
+  return String(/^http/.test(url) ? url : new URL(url, location.href)).replace(/^http/, 'ws');
 }
