@@ -22,14 +22,22 @@ type IsWritable<Element, Name extends keyof Element> =
     ? false
     : true;
 
+/** Properties that are functions or null. Where a project has no strict null checks they would count as methods. */
+type FunctionNames = 'tokenProvider' | 'statusLabel';
+
+type MethodNames<Element> = {
+  [Name in keyof Element]: Element[Name] extends (...parameters: never) => unknown ? Name : never;
+}[keyof Element];
+
+type OwnNames<Element> = Exclude<
+  keyof Element,
+  keyof LitElement | Exclude<MethodNames<Element>, FunctionNames>
+>;
+
 /** What a page sets: everything of the element's own that can be written and is no method. */
 type SettableNames<Element> = {
-  [Name in Exclude<keyof Element, keyof LitElement>]: Element[Name] extends (...parameters: never) => unknown
-    ? never
-    : IsWritable<Element, Name> extends true
-      ? Name
-      : never;
-}[Exclude<keyof Element, keyof LitElement>];
+  [Name in OwnNames<Element>]: IsWritable<Element, Name> extends true ? Name : never;
+}[OwnNames<Element>];
 
 type Kebab<Name extends string> = Name extends `${infer First}${infer Rest}`
   ? First extends Lowercase<First>
