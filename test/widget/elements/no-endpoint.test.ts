@@ -74,6 +74,6 @@ describe('an element without an endpoint', () => {
     for (const element of elements) await element.launch();
     await elements[0]?.launch();
 
-    expect(warnings).toEqual([expect.stringContaining('endpoint')]);
+    expect(warnings).toEqual([expect.stringContaining('ENDPOINT_INVALID')]);
   });
 });

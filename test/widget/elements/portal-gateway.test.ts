@@ -1,5 +1,6 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { PortalTokenRequestEvent } from '../../../widget/src/page/events.ts';
+import type { PortalOrderStatus } from '../../../widget/src/status/portal-order-status.ts';
 import { FakeGateway } from '../support/fake-gateway.ts';
 import { ORDER_ID } from '../support/orders.ts';
 import { mount, nextEvent, untilLabel } from '../support/page.ts';
@@ -75,6 +76,7 @@ describe('<portal-gateway>', () => {
     const seen: boolean[] = [];
     const note = (event: Event) => seen.push(event instanceof PortalTokenRequestEvent);
     document.body.addEventListener('portal-token-request', note, { once: true });
+    const warn = vi.spyOn(console, 'warn').mockImplementation(() => {});
 
     const element = mount('portal-order-status', {
       endpoint: gateway.endpoint,
@@ -84,7 +86,43 @@ describe('<portal-gateway>', () => {
     const { detail } = await nextEvent(element, 'portal-error');
 
     expect([seen, detail.code]).toEqual([[true], 'TOKEN_UNAVAILABLE']);
+    expect(warn.mock.calls).toEqual([['Labgraph widget: TOKEN_UNAVAILABLE (docs/embedding.md).']]);
+    warn.mockRestore();
   });
+
+  test.each<readonly [string, (element: PortalOrderStatus, token: () => Promise<string>) => void]>([
+    [
+      'a function',
+      (element, token) => {
+        element.tokenProvider = token;
+      },
+    ],
+    [
+      'a listener',
+      (element, token) =>
+        element.addEventListener('portal-token-request', (event) => event.respondWith(token())),
+    ],
+  ])(
+    'waits for %s that a page sets a little later, as one that loads its scripts does',
+    async (_what, set) => {
+      using gateway = new FakeGateway();
+      const codes: string[] = [];
+      const element = mount('portal-order-status', {
+        endpoint: gateway.endpoint,
+        orderId: ORDER_ID,
+        live: 'always',
+      });
+      element.addEventListener('portal-error', ({ detail }) => codes.push(detail.code));
+      await new Promise((resolve) =>
+        element.addEventListener('portal-token-request', resolve, { once: true }),
+      );
+
+      set(element, async () => 'late');
+      await untilLabel(element, 'Transit customer');
+
+      expect([codes, gateway.socketTokens]).toEqual([[], ['late']]);
+    },
+  );
 
   test('removes and reports a token in an attribute', () => {
     using _gateway = new FakeGateway();

@@ -27,8 +27,9 @@ import { findGateway, type PortalGateway } from './portal-gateway.ts';
 import styles from './styles.css?inline';
 import { WidgetElement } from './widget-element.ts';
 
-/** A page may name its gateway a little later than it shows the element. */
-const TIME_FOR_ENDPOINT_MS = 3000;
+/** A page may name its gateway and give its token a little later than it shows the element. */
+const TIME_FOR_PAGE_MS = 3000;
+const ASK_AGAIN_MS = 250;
 
 /** Where an element shows an error: one of each at a time. */
 export type ErrorPlace = 'status' | 'launch' | 'results';
@@ -66,8 +67,7 @@ export abstract class ClientElement extends WidgetElement {
   #aim: Aim | null = null;
   readonly #shownErrors = new Map<ErrorPlace, PortalErrorReport>();
   #lastError: PortalErrorReport | null = null;
-  #isEndpointDue = false;
-  #endpointDue: ReturnType<typeof setTimeout> | undefined;
+  #isPageDue = false;
   #leaveGateway: (() => void) | undefined;
   #leaveLanguage: (() => void) | undefined;
 
@@ -99,10 +99,10 @@ export abstract class ClientElement extends WidgetElement {
 
   protected override entered(): void {
     this.#leaveLanguage = whenLanguageChanged(() => this.requestUpdate());
-    this.#endpointDue = setTimeout(() => {
-      this.#isEndpointDue = true;
+    setTimeout(() => {
+      this.#isPageDue = true;
       this.requestUpdate();
-    }, TIME_FOR_ENDPOINT_MS);
+    }, TIME_FOR_PAGE_MS);
     this.moved();
   }
 
@@ -114,7 +114,6 @@ export abstract class ClientElement extends WidgetElement {
   }
 
   protected override left(): void {
-    clearTimeout(this.#endpointDue);
     this.#leaveLanguage?.();
     this.#leaveGateway?.();
     this.gateway = null;
@@ -144,20 +143,21 @@ export abstract class ClientElement extends WidgetElement {
 
   /** Whether `getClient` is worth a call: there is a gateway, or it is time to say that there is none. */
   protected get isEndpointDue(): boolean {
-    return Boolean(this.#ownClient || this.aim.endpoint || this.#isEndpointDue);
+    return Boolean(this.#ownClient || this.aim.endpoint || this.#isPageDue);
   }
 
   /** @throws PortalError ENDPOINT_INVALID, also where there is no endpoint at all */
   protected getClient(): PortalClient {
     const { aim, gateway } = this;
     const provider = this.#provider;
-    return this.#ownClient ?? joinClient(this, aim, (user) => provider ?? askPage(gateway ?? user));
+    const isDue = () => this.#isPageDue || this.#provider;
+    return this.#ownClient ?? joinClient(this, aim, (user) => provider ?? askPage(gateway ?? user, isDue));
   }
 
   /** Makes an error known: event, `lastError`, screen readers, and in its place on screen unless the host cancelled it. */
   protected fail(error: PortalError, place: ErrorPlace | null): void {
-    if (error.code === 'ENDPOINT_INVALID')
-      warnOnce('no valid endpoint on an element or the <portal-gateway> around it.');
+    // These are the page's own faults: its developer looks into the console.
+    if (/^(ENDPOINT|TOKEN)/.test(error.code)) warnOnce(`${error.code} (docs/embedding.md).`);
     const report = reportError(error, this.texts);
     this.#lastError = report;
     if (!emit(this, 'portal-error', report) || !place) return;
@@ -232,12 +232,15 @@ export function differ<Value extends object>(one: Value, other: Value | null): b
   return false;
 }
 
-/** A provider that asks the page by event, on behalf of this element. */
-function askPage(asker: HTMLElement): TokenProvider {
-  return (request) => {
-    const event = new PortalTokenRequestEvent(request);
-    asker.dispatchEvent(event);
-    if (!event.answer) throw new PortalError('TOKEN_UNAVAILABLE');
-    return event.answer;
+/** A provider that asks the page by event, on behalf of this element: again and again until the page should have loaded. */
+function askPage(asker: HTMLElement, isDue: () => unknown): TokenProvider {
+  return async (request) => {
+    for (;;) {
+      const event = new PortalTokenRequestEvent(request);
+      asker.dispatchEvent(event);
+      // No answer is refused as an empty one is.
+      if (event.answer || isDue()) return event.answer ?? '';
+      await new Promise((resolve) => setTimeout(resolve, ASK_AGAIN_MS));
+    }
   };
 }
