@@ -183,7 +183,8 @@ function readCaller(payload: JWTPayload, rules: ClaimRules): UserCaller {
     kind: 'USER',
     userId: user.toLowerCase(),
     orderIds: readTexts(payload.order_ids)?.map((id) => id.toLowerCase()) ?? null,
-    scopes: rules.readScopes(payload.scope),
+    // Okta and Entra ID write `scp`; our own tokens have `scope` only.
+    scopes: rules.readScopes(payload.scope ?? payload.scp),
     issuedAt: new Date(iat * 1000),
     expiresAt: new Date(exp * 1000),
     origins: readTexts(payload.origins),

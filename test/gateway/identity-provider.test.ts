@@ -42,13 +42,20 @@ describe('a token of the identity provider', () => {
     expect(JSON.parse(answer.body).data.viewer).toEqual({ userId, scopes: ['read:orders', 'launch:portal'] });
   });
 
-  test.each<readonly [string, unknown, readonly string[]]>([
-    ['none of ours', 'openid profile', ['read:orders', 'launch:portal']],
-    ['some of ours among others', 'openid read:orders read:results', ['read:orders', 'read:results']],
-    ['a list', ['openid', 'read:results'], ['read:results']],
-    ['an unreadable claim', 7, []],
-  ])('that names as scopes %s may do what that says and no more', async (_name, scope, shown) => {
-    const { body } = await knock(lab, await provider.tokenFor(userId, { scope }));
+  test.each<readonly [string, object, readonly string[]]>([
+    ['none of ours', { scope: 'openid profile' }, ['read:orders', 'launch:portal']],
+    [
+      'some of ours among others',
+      { scope: 'openid read:orders read:results' },
+      ['read:orders', 'read:results'],
+    ],
+    ['a list', { scope: ['openid', 'read:results'] }, ['read:results']],
+    ['scp, a list as Okta writes it', { scp: ['openid', 'read:results'] }, ['read:results']],
+    ['scp, a text as Entra ID writes it', { scp: 'read:results User.Read' }, ['read:results']],
+    ['scope beside scp', { scope: 'read:orders', scp: ['read:results'] }, ['read:orders']],
+    ['an unreadable claim', { scope: 7 }, []],
+  ])('that names as scopes %s may do what that says and no more', async (_name, claims, shown) => {
+    const { body } = await knock(lab, await provider.tokenFor(userId, { ...claims }));
     expect(JSON.parse(body).data.viewer.scopes).toEqual(shown);
   });
 
