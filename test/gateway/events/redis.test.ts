@@ -491,8 +491,8 @@ describe('a server that comes back empty', () => {
     const one = await openEventStore({ kind: 'redis', url, allowWeak: false }, { keys, log });
     const cursor = one.cursors.issue('scope', place);
     await server.restart('empty');
-    await expect.poll(() => one.log.isWritable()).toBe(true);
-    await one.log.position();
+    // It may still think that it has its connection, and then loses it.
+    await expect.poll(() => one.log.position().catch(() => null)).not.toBeNull();
 
     const two = await openEventStore({ kind: 'redis', url, allowWeak: false }, { keys, log });
 

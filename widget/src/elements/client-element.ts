@@ -68,6 +68,7 @@ export abstract class ClientElement extends WidgetElement {
   readonly #shownErrors = new Map<ErrorPlace, PortalErrorReport>();
   #lastError: PortalErrorReport | null = null;
   #isPageDue = false;
+  #pageDue: ReturnType<typeof setTimeout> | undefined;
   #leaveGateway: (() => void) | undefined;
   #leaveLanguage: (() => void) | undefined;
 
@@ -99,7 +100,7 @@ export abstract class ClientElement extends WidgetElement {
 
   protected override entered(): void {
     this.#leaveLanguage = whenLanguageChanged(() => this.requestUpdate());
-    setTimeout(() => {
+    this.#pageDue = setTimeout(() => {
       this.#isPageDue = true;
       this.requestUpdate();
     }, TIME_FOR_PAGE_MS);
@@ -114,6 +115,7 @@ export abstract class ClientElement extends WidgetElement {
   }
 
   protected override left(): void {
+    clearTimeout(this.#pageDue);
     this.#leaveLanguage?.();
     this.#leaveGateway?.();
     this.gateway = null;
@@ -150,7 +152,7 @@ export abstract class ClientElement extends WidgetElement {
   protected getClient(): PortalClient {
     const { aim, gateway } = this;
     const provider = this.#provider;
-    const isDue = () => this.#isPageDue || this.#provider;
+    const isDue = () => this.#isPageDue || !this.isConnected || this.#provider;
     return this.#ownClient ?? joinClient(this, aim, (user) => provider ?? askPage(gateway ?? user, isDue));
   }
 
