@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
+import { GatewayError } from '../../errors.ts';
 import type { Log } from '../../log.ts';
 import type { IdempotencyRecords } from '../idempotency.ts';
 import type { EventLog, OneTimeValues } from '../log.ts';
@@ -67,6 +68,7 @@ async function openStore(
 ): Promise<RedisStore> {
   const { reads, writes, bus } = connections;
   const { keys, allowWeak, log: logger } = options;
+  await requireVersion(reads, address);
   const durability = new Durability(writes, {
     serverName: address,
     replicas,
@@ -111,6 +113,17 @@ async function openStore(
     runShared: (script, { keys: names, arguments: args }) =>
       reads.send(['EVAL', script, String(names.length), ...names, ...args]),
   };
+}
+
+/** What the scripts use is in Redis 6.2, and in Valkey, which names the version of Redis that it is compatible with. */
+const oldestVersion = 6.2;
+
+async function requireVersion(connection: RedisConnection, address: string): Promise<void> {
+  const text = redisText.parse(await connection.send(['INFO', 'server']));
+  const [, version, majorAndMinor] = /^redis_version:((\d+\.\d+)\S*)/m.exec(text) ?? [];
+  if (majorAndMinor === undefined || Number(majorAndMinor) >= oldestVersion) return;
+  const message = `Redis at ${address} is ${version}. The gateway needs ${oldestVersion} or newer.`;
+  throw new GatewayError('EVENT_LOG_UNAVAILABLE', message);
 }
 
 /** Reads do not wait behind writes that wait for a replica, and reading the bus blocks its connection. */

@@ -1,7 +1,9 @@
-import { createServer } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { expect, test } from 'vitest';
 import { RedisConnection } from '../../../gateway/events/redis/connection.ts';
 import { toRedisServer } from '../../../gateway/events/redis/server.ts';
+import { openRedisStore } from '../../../gateway/events/redis/store.ts';
+import { createLog } from '../../../gateway/log.ts';
 import { listenAnywhere } from '../../support/listening.ts';
 import { startRedis } from '../../support/redis.ts';
 
@@ -31,4 +33,28 @@ test('a command that was answered while the process was suspended does not time 
   expect(await answer).toBe('PONG');
   connection.close();
   expect(states).toEqual([]);
+});
+
+test('a server that is too old is refused, with its version', async () => {
+  await using server = await startRedis();
+  // In front of a server of today, which answers with the same number of bytes.
+  const older = createServer((socket) => {
+    const behind = connect(server.port, '127.0.0.1');
+    socket.pipe(behind).on('data', (bytes) => {
+      const text = bytes.toString('latin1').replace(/(redis_version:)\d\.\d/, '$16.0');
+      socket.write(text, 'latin1');
+    });
+    socket.on('close', () => behind.destroy());
+  });
+  const url = (await listenAnywhere(older)).replace('http', 'redis');
+  const options = { keys: [], allowWeak: true, log: createLog({ level: 'silent' }) };
+
+  await expect(openRedisStore(url, options)).rejects.toMatchObject({
+    code: 'EVENT_LOG_UNAVAILABLE',
+    message: expect.stringMatching(
+      /^Redis at 127\.0\.0\.1:\d+ is 6\.0\S*\. The gateway needs 6\.2 or newer\.$/,
+    ),
+  });
+
+  older.close();
 });
