@@ -21,7 +21,9 @@ RUN npm run prepare
 RUN npm sbom --package-lock-only --sbom-format=cyclonedx --omit=dev > sbom.json
 # What only the build needed.
 RUN npm uninstall --no-save --ignore-scripts vite
-RUN mkdir -p /out/bin /out/state && cp -L node_modules/.bin/node /out/bin/node && rm -rf node_modules/node-linux-* node_modules/.bin
+RUN mkdir -p /out/bin /out/lib /out/state && cp -L node_modules/.bin/node /out/bin/node && rm -rf node_modules/node-linux-* node_modules/.bin
+# The one library of Node that the last image lacks.
+RUN cp -L "$(ldd /out/bin/node | sed -n 's/.*libatomic.* => \(.*\) (.*/\1/p')" /out/lib/
 
 FROM ${RUN_IMAGE}
 LABEL org.opencontainers.image.title="Labgraph" \
@@ -30,6 +32,7 @@ LABEL org.opencontainers.image.title="Labgraph" \
       org.labgraph.sbom="/app/sbom.json"
 WORKDIR /app
 COPY --from=build /out/bin/node /usr/local/bin/node
+COPY --from=build /out/lib/ /usr/lib/
 COPY --from=build --chown=65532:65532 /out/state /var/lib/labgraph
 COPY --from=build /app/sbom.json ./
 COPY --from=build /app/node_modules node_modules

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
-import { matchesGlob } from 'node:path';
+import { readFileSync, realpathSync } from 'node:fs';
+import { basename, matchesGlob } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
@@ -111,6 +111,26 @@ test('the last stage of the image has no shell, is nobody, and starts what npm s
   const entry: readonly string[] = JSON.parse(/^ENTRYPOINT (.*)$/m.exec(last)?.[1] ?? '[]');
   expect(read('start.js')).toContain(`const built = '${entry.at(-1)}';`);
 });
+
+/** Of libc6, libgcc-s1 and libstdc++6, which the last stage of the image has (distroless `cc`). */
+const libraries = /^(linux-vdso|ld-linux[\w-]*|libc|libdl|libm|libpthread|libgcc_s|libstdc\+\+)\.so/;
+
+test.runIf(process.platform === 'linux')(
+  'the image has every library that its Node is linked against',
+  () => {
+    const node = realpathSync(`${root}node_modules/.bin/node`);
+    const needed = [...execFileSync('ldd', [node], { encoding: 'utf8' }).matchAll(/^\s*(\S+)/gm)].map(
+      ([, path = '']) => basename(path),
+    );
+    const others = needed.filter((name) => !libraries.test(name));
+    const copied = [...read('Dockerfile').matchAll(/^RUN cp -L "\$\(ldd .*s\/\.\*(\w+)\./gm)].map(
+      ([, name]) => name,
+    );
+    expect(needed).toContain('libc.so.6');
+    expect(others.map((name) => name.split('.')[0])).toEqual(copied);
+    expect(read('Dockerfile')).toContain('COPY --from=build /out/lib/ /usr/lib/');
+  },
+);
 
 test('the image leaves out no package but the second copy of Node', () => {
   const [, removed = ''] = /rm -rf (.+)$/m.exec(read('Dockerfile')) ?? [];
