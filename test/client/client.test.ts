@@ -10,7 +10,7 @@ import {
   InMemoryCache,
 } from '@apollo/client';
 import { Client, fetchExchange, subscriptionExchange } from '@urql/core';
-import { parse, print as printByGraphQL } from 'graphql';
+import { buildSchema, isInputObjectType, parse, print as printByGraphQL } from 'graphql';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { resumeLink } from '../../client/src/apollo.ts';
 import { createLabgraphClient, type LabgraphClient } from '../../client/src/client.ts';
@@ -23,6 +23,8 @@ import { forwardSubscription } from '../../client/src/urql.ts';
 import { errorCodes } from '../../gateway/errors.ts';
 import { gatewayKey, type Lab, startLab } from '../support/lab.ts';
 import { listenAnywhere } from '../support/listening.ts';
+
+const schema = buildSchema(readFileSync(new URL('../../schema.graphql', import.meta.url), 'utf8'));
 
 let lab: Lab;
 let [orderId, userId] = ['', ''];
@@ -106,6 +108,14 @@ describe('a request', () => {
     expect(json).toBe(
       '{"query":"{ __typename }","variables":{"nothing":null,"at":"1970-01-01T00:00:00.000Z"}}',
     );
+  });
+
+  test('takes no input of the graph for a file of React Native', () => {
+    const inputs = Object.values(schema.getTypeMap()).filter(isInputObjectType);
+    const fields = inputs.flatMap((input) => Object.keys(input.getFields()));
+
+    expect(fields).toContain('files');
+    expect(fields).not.toContain('uri');
   });
 
   test.each([
