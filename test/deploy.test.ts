@@ -26,10 +26,13 @@ const schemas: Readonly<Record<string, string>> = {
   ServiceMonitor: '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1/ServiceMonitor.js',
 };
 
-/** What `kubectl apply -k` would send. */
-function readManifests() {
-  const { resources } = parse(read('deploy/kubernetes/kustomization.yaml'));
-  return resources.flatMap((file: string) =>
+/** What `kubectl apply -k` sends. */
+const { resources }: { readonly resources: readonly string[] } = parse(
+  read('deploy/kubernetes/kustomization.yaml'),
+);
+
+function readManifests(files = resources) {
+  return files.flatMap((file) =>
     parseAllDocuments(read(`deploy/kubernetes/${file}`)).map((document) => document.toJS()),
   );
 }
@@ -43,7 +46,7 @@ function unknownSettings(names: readonly string[]): readonly string[] {
 test('every manifest of Kubernetes fits the schema of its kind', async () => {
   installLocked(packages);
   const kinds: string[] = [];
-  for (const manifest of readManifests()) {
+  for (const manifest of readManifests([...resources, 'monitoring.yaml'])) {
     const { kind } = manifest;
     const { [kind]: Model } = await import(new URL(`node_modules/${schemas[kind]}`, packages).href);
     const check = (what: unknown) => new Model(what).validate();
@@ -52,6 +55,11 @@ test('every manifest of Kubernetes fits the schema of its kind', async () => {
     kinds.push(kind);
   }
   expect(kinds.toSorted()).toEqual(Object.keys(schemas).toSorted());
+});
+
+test('every cluster knows the kinds that are applied by default', () => {
+  const groups = new Set(readManifests().map(({ apiVersion }) => apiVersion.split('/').at(-2) ?? 'core'));
+  expect([...groups].toSorted()).toEqual(['apps', 'autoscaling', 'core', 'networking.k8s.io', 'policy']);
 });
 
 test('the pods have no rights, end after their drain, and find every setting', () => {
