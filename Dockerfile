@@ -19,8 +19,8 @@ COPY gateway/ gateway/
 COPY sandbox/ sandbox/
 RUN npm run prepare
 RUN npm sbom --package-lock-only --sbom-format=cyclonedx --omit=dev > sbom.json
-# What only the build needed.
-RUN npm uninstall --no-save --ignore-scripts vite
+# dist/ has its libraries inside: only the optional ones are loaded from here.
+RUN npm pkg delete dependencies workspaces && npm prune --ignore-scripts --omit=dev
 RUN mkdir -p /out/bin /out/lib /out/state && cp -L node_modules/.bin/node /out/bin/node && rm -rf node_modules/node-linux-* node_modules/.bin
 # The one library of Node that the last image lacks.
 RUN cp -L "$(ldd /out/bin/node | sed -n 's/.*libatomic.* => \(.*\) (.*/\1/p')" /out/lib/

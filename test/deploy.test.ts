@@ -1,8 +1,10 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync, realpathSync } from 'node:fs';
+import { globSync, readFileSync, realpathSync } from 'node:fs';
+import { isBuiltin } from 'node:module';
 import { basename, matchesGlob } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
+import { parseSync } from 'oxc-parser';
 import { expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { installLocked } from '../bench/support/install.ts';
@@ -140,7 +142,26 @@ test.runIf(process.platform === 'linux')(
   },
 );
 
-test('the image leaves out no package but the second copy of Node', () => {
+test('the image has every package that the built gateway and command line load', () => {
+  expect(read('Dockerfile')).toContain('npm pkg delete dependencies workspaces && npm prune');
+  const { optionalDependencies } = JSON.parse(read('package.json'));
+  const files = globSync('dist/**/*.js', { cwd: root, exclude: ['dist/widget/**'] });
+  const loaded = files.flatMap((file) => {
+    const text = read(file);
+    const { module } = parseSync(file, text);
+    return [
+      ...module.staticImports.map(({ moduleRequest }) => moduleRequest.value),
+      ...module.dynamicImports.flatMap(({ moduleRequest: { start, end } }) =>
+        [...text.slice(start, end).matchAll(/^["'](.+)["']$/g)].map(([, name = '']) => name),
+      ),
+    ];
+  });
+  const packagesOfNpm = new Set(loaded.filter((name) => !name.startsWith('.') && !isBuiltin(name)));
+  expect([...packagesOfNpm].filter((name) => !(name in optionalDependencies))).toEqual([]);
+  expect(packagesOfNpm).toContain('rabbitmq-client');
+});
+
+test('the image removes by name no package but the second copy of Node', () => {
   const [, removed = ''] = /rm -rf (.+)$/m.exec(read('Dockerfile')) ?? [];
   const patterns = removed.split(' ');
   expect(patterns).toContain('node_modules/.bin');
