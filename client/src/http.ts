@@ -38,7 +38,7 @@ export async function post(
 ): Promise<Response> {
   const token = await unlessAborted(tokens.get(), signal);
   const body = encode(operation);
-  const response = await fetch(url, {
+  const request = fetch(url, {
     method: 'POST',
     headers: {
       accept,
@@ -48,10 +48,8 @@ export async function post(
     },
     body,
     signal: signal ?? null,
-  }).catch((cause: unknown) => {
-    if (signal?.aborted) throw cause;
-    return failNetwork(cause);
   });
+  const response = await unlessAborted(request.catch(failNetwork), signal);
   if (response.status !== 401) return response;
   tokens.reject(token);
   throw await readRefusal(response);

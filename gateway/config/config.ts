@@ -122,8 +122,9 @@ export function readConfig(env: Environment, loadSecrets: () => GeneratedSecrets
     management: readManagement(reading),
     viewerTokenSecrets: readViewerSecrets(reading),
     viewerProvider: readViewerProvider(reading),
-    allowedOrigins: reading.origins('ALLOWED_ORIGINS'),
-    portalOrigins: reading.origins('PORTAL_ORIGINS'),
+    // Of pages, and of apps that show pages of their own, whose schemes nobody lists.
+    allowedOrigins: reading.origins('ALLOWED_ORIGINS', /^(?!ftp:|file:|wss?:)/),
+    portalOrigins: reading.origins('PORTAL_ORIGINS', /^https?:/),
     eventLog: readEventLog(reading),
     eventLogKeys: readEventLogKeys(reading),
     eventRetentionDays: reading.integer('EVENT_RETENTION_DAYS', 7, { min: 1, max: 365 }),

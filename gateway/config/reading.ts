@@ -129,10 +129,10 @@ export class Reading {
     return found ?? null;
   }
 
-  /** A list of origins of pages. */
-  origins(name: string): readonly string[] {
+  /** @param schemes matches the origins that the list may have */
+  origins(name: string, schemes: RegExp): readonly string[] {
     const origins = this.list(this.text(name));
-    if (!origins.every(isOrigin))
+    if (!origins.every((origin) => schemes.test(origin) && isOrigin(origin)))
       this.fault(
         `${name} must list exact origins such as https://app.example.com, without path or wildcard.`,
       );

@@ -4,7 +4,7 @@
  */
 export function isOrigin(text: string): boolean {
   const url = URL.parse(text);
-  if (url === null || url.host === '' || url.protocol === 'ftp:') return false;
+  if (url === null || url.host === '') return false;
   return text === `${url.protocol}//${url.host}` && !text.includes('*');
 }
 

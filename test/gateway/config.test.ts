@@ -386,8 +386,12 @@ describe('a fault', () => {
       'file:///app/index.html',
       'null',
       'ftp://a',
+      'wss://a.example.com',
     ].map((origin): [Environment, string] => [{ ALLOWED_ORIGINS: origin }, `ALLOWED_ORIGINS ${origins}`]),
-    [{ PORTAL_ORIGINS: 'https://*.example.com' }, `PORTAL_ORIGINS ${origins}`],
+    ...['https://*.example.com', 'capacitor://localhost'].map((origin): [Environment, string] => [
+      { PORTAL_ORIGINS: origin },
+      `PORTAL_ORIGINS ${origins}`,
+    ]),
     ...[
       'postgres://x',
       'sqlite:',
