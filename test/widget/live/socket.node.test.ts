@@ -45,10 +45,10 @@ const operation = { query: 'subscription { orderUpdates { cursor } }' };
 const sink = { next: () => {}, error: () => {}, complete: () => {} };
 
 /** One operation over the widget's socket. */
-function followByWidget(): Follower {
+function followByWidget(getToken = async () => 'token'): Follower {
   const { subscribe, probe } = createOperationSocket('wss://gateway.test/graphql', {
     wait: async () => {},
-    getToken: async () => 'token',
+    getToken,
     opened: () => {},
     received: () => {},
     closed: () => {},
@@ -186,8 +186,28 @@ const promises: readonly (readonly [name: string, prove: (follow: () => Follower
   ],
 ];
 
+test('the token is requested while the socket opens', async () => {
+  onFirstSocket((socket) => {
+    // Its event never comes.
+    socket.readyState = WebSocket.OPEN;
+  });
+  const getToken = vi.fn(async () => 'token');
+  followByWidget(getToken);
+  await pass();
+  expect(getToken).toHaveBeenCalledOnce();
+});
+
+test('a token that fails closes its socket while it opens, and the next one gets another', async () => {
+  onFirstSocket((socket) => {
+    socket.readyState = WebSocket.OPEN;
+  });
+  followByWidget(vi.fn(async () => 'token').mockRejectedValueOnce(new Error('No token.')));
+  await pass();
+  expect(gateway.following.size).toBe(1);
+});
+
 describe('an operation over the socket of the widget goes on', () => {
-  test.each(promises)('%s', (_, prove) => prove(followByWidget));
+  test.each(promises)('%s', (_, prove) => prove(() => followByWidget()));
 });
 
 describe('the client of graphql-ws alone does not go on (decision 0098)', () => {

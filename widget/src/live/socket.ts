@@ -5,7 +5,7 @@ import { readFields } from '../gateway/fields.ts';
 export interface SocketListener {
   /** Settles when the next socket may open. Not called for the first. */
   wait(): Promise<void>;
-  /** The token of the socket that opens; a rejection closes it. */
+  /** The token of the socket that opens, requested meanwhile; a rejection closes it. */
   getToken(): Promise<string>;
   /** The gateway has accepted the token; the running operations are sent next. */
   opened(): void;
@@ -40,8 +40,8 @@ const TERMINATED = 4499;
  */
 export function createOperationSocket(url: string, listener: SocketListener): OperationSocket {
   let socket: WebSocket | null = null;
-  /** Number of the newest socket. */
-  let newest = 0;
+  /** The payload of `connection_init` of the newest socket. */
+  let authorization: Promise<Record<string, unknown>>;
   let isUp = false;
   let closeCode = 0;
   let deadline: ReturnType<typeof setTimeout> | undefined;
@@ -65,15 +65,17 @@ export function createOperationSocket(url: string, listener: SocketListener): Op
     deadlineAt = Number.POSITIVE_INFINITY;
   }
 
-  async function authorize(): Promise<Record<string, unknown>> {
-    const mine = newest;
-    try {
-      return { authorization: `Bearer ${await listener.getToken()}` };
-    } catch {
-      // A late failure must not close the socket after this one.
-      if (mine === newest) drop();
-      return {};
-    }
+  /** Now, and not when the socket is open: each takes several round trips. */
+  function requestToken(): void {
+    const mine: typeof authorization = listener.getToken().then(
+      (token) => ({ authorization: `Bearer ${token}` }),
+      () => {
+        // A late failure must not close the socket after this one.
+        if (mine === authorization) drop();
+        return {};
+      },
+    );
+    authorization = mine;
   }
 
   const client = createClient({
@@ -83,13 +85,13 @@ export function createOperationSocket(url: string, listener: SocketListener): Op
     retryAttempts: Number.POSITIVE_INFINITY,
     shouldRetry: () => true,
     retryWait: () => listener.wait(),
-    connectionParams: authorize,
+    connectionParams: () => authorization,
     on: {
       connecting: () => {
-        newest += 1;
         isUp = true;
         closeCode = 0;
         expectWithin(OPENING_LIMIT_MS);
+        requestToken();
       },
       connected: (opened) => {
         stopExpecting();
