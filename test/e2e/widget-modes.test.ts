@@ -80,6 +80,30 @@ describe('mode="redirect"', () => {
   });
 });
 
+describe('in the WebView of an app', () => {
+  const webViews = {
+    Android:
+      'Mozilla/5.0 (Linux; Android 15; Pixel 9; wv) AppleWebKit/537.36 (KHTML, like Gecko) Version/4.0 Chrome/140.0.0.0 Mobile Safari/537.36',
+    iOS: 'Mozilla/5.0 (iPhone; CPU iPhone OS 18_6 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Mobile/15E148',
+    iPadOS: 'Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko)',
+  };
+  const cases = Object.entries(webViews).flatMap(([system, userAgent]) =>
+    ['tab', 'post'].map((mode) => ({ system, userAgent, mode })),
+  );
+
+  test.each(cases)('mode="$mode" goes to the portal in the only window, on $system', async (each) => {
+    await using embedding = await startEmbedding();
+    const page = launchPage(embedding, orderOf(embedding), { attributes: `mode="${each.mode}"` });
+    await using visit = await openVisit({ browser, embedding }, page, { userAgent: each.userAgent });
+
+    await visit.page.getByRole('button', { name: 'Open patient portal' }).click();
+    await visit.page.waitForURL(`${embedding.serviceUrl}/**`);
+
+    expect(visit.page.context().pages()).toHaveLength(1);
+    expect(await visit.page.evaluate(() => document.referrer)).toBe('');
+  });
+});
+
 describe('mode="post"', () => {
   const post = { attributes: 'mode="post"' };
   const open = (visit: Visit) => visit.page.getByRole('button', { name: 'Open patient portal' }).click();

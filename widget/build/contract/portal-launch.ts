@@ -66,7 +66,7 @@ export const portalLaunch: ElementContract = {
       attribute: 'mode',
       type: "'tab' | 'redirect' | 'post'",
       fallback: "'tab'",
-      text: "Where the portal opens: a new tab, this one, or a new tab through the gateway's `POST /launch`.",
+      text: "Where the portal opens: a new tab, this one, or a new tab through the gateway's `POST /launch`. In the WebView of an app always this one.",
     },
     {
       name: 'disabled',

@@ -1,6 +1,14 @@
 import type { LaunchTarget } from './launch-request.ts';
 
 /**
+ * Whether this is a WebView of an app. Most have one window: they lose the page when a blank tab is opened, or open it where
+ * nobody sees it. Android's name themselves, and Apple's lack the name of the browser.
+ */
+export function isWebView(): boolean {
+  return /; wv\)|AppleWebKit(?!.*Safari)/.test(navigator.userAgent);
+}
+
+/**
  * Opens a blank tab that waits for its address; null when the browser blocked it. Call it in the same task as the click:
  * browsers block a tab that is opened after an answer from the network.
  */

@@ -10,7 +10,7 @@ import { drawStatus } from '../status/status-view.ts';
 import type { Strings } from '../words/strings.ts';
 import { requestLaunch } from './launch-request.ts';
 import { drawLaunch } from './launch-view.ts';
-import { goToPortal, openLaunchWindow } from './launch-window.ts';
+import { goToPortal, isWebView, openLaunchWindow } from './launch-window.ts';
 
 const LINK_LIFE_MS = 60_000;
 
@@ -63,7 +63,8 @@ export class PortalLaunch extends PortalElement {
     // Read after the event: a listener may have changed them.
     const { orderId, mode, texts } = this;
     // Nothing may be awaited before this line: see openLaunchWindow.
-    const tab = mode === 'redirect' ? window : openLaunchWindow(readWaiting(texts), this.language);
+    const tab =
+      mode === 'redirect' || isWebView() ? window : openLaunchWindow(readWaiting(texts), this.language);
     if (!tab && !emit(this, 'portal-blocked', { orderId })) return;
     this.#reset();
     this.hideError('launch');
@@ -76,7 +77,7 @@ export class PortalLaunch extends PortalElement {
       const limit = withinLimit(signal);
       await this.#send(tab, limit);
       // The button stays busy until the page is left; it returns if the person stops the navigation.
-      if (mode === 'redirect') limit.addEventListener('abort', () => signal.aborted || this.#reset());
+      if (tab === window) limit.addEventListener('abort', () => signal.aborted || this.#reset());
     } catch (cause) {
       if (tab !== window) tab?.close();
       if (signal.aborted) return;
@@ -173,7 +174,7 @@ export class PortalLaunch extends PortalElement {
       return;
     }
     const isOnItsWay = goToPortal(tab, target);
-    if (mode !== 'redirect') this.#setPhase('idle');
+    if (tab !== window) this.#setPhase('idle');
     if (isOnItsWay) this.#launched();
   }
 
