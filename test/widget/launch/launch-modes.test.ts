@@ -93,7 +93,7 @@ describe('<portal-launch mode="post">', () => {
     await element.launch();
 
     expect([forms, element.phase, left]).toEqual([
-      [`post ${new URL('/launch', gateway.endpoint)} ticket=ticket-1`],
+      [`post ${new URL('/api/launch', gateway.endpoint)} ticket=ticket-1`],
       'idle',
       [],
     ]);

@@ -30,7 +30,7 @@ describe('the report', () => {
     button.click();
     await vi.waitFor(() => expect(opened).toHaveLength(2));
 
-    const url = new URL('/documents/ticket-1', gateway.endpoint).href;
+    const url = new URL('/api/documents/ticket-1', gateway.endpoint).href;
     expect(opened.map(({ href, rel, target }) => [href, rel, target])).toEqual([
       [url, 'noreferrer', '_self'],
       [url, 'noreferrer', '_self'],

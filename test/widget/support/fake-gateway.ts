@@ -23,7 +23,8 @@ type Answer = (request: SeenRequest) => Response | Promise<Response>;
 
 /** A gateway in script form behind `fetch` and `WebSocket`; everything of the widget in front of it is real. */
 export class FakeGateway implements SocketServer, Disposable {
-  readonly endpoint: string = `https://gateway-${crypto.randomUUID()}.test/graphql`;
+  /** Behind a path, as a proxy of the page's own host may have it. */
+  readonly endpoint: string = `https://gateway-${crypto.randomUUID()}.test/api/graphql`;
   readonly requests: SeenRequest[] = [];
   readonly sockets: FakeSocket[] = [];
   readonly socketTokens: string[] = [];

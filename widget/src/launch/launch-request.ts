@@ -31,7 +31,7 @@ export function requestLaunch(
   const read = ({ launch }: Fields): LaunchTarget => {
     const { __typename, url, ticket, demographicsMissing } = readFields(launch);
     if (__typename === 'LaunchTicket')
-      return { url: new URL('/launch', client.endpoint).href, ticket: readText(ticket) };
+      return { url: new URL('launch', client.endpoint).href, ticket: readText(ticket) };
     if (__typename === 'PortalUrl' && !isPost) return { url: readPortalUrl(url, origins), ticket: null };
     if (demographicsMissing === true) throw new PortalError('DEMOGRAPHICS_MISSING');
     throw new PortalError(toErrorCode(__typename));

@@ -19,7 +19,8 @@ export function requestReport(
     if (__typename === 'DocumentNotReady') return null;
     const path = readText(url);
     if (!path) throw new PortalError(toErrorCode(__typename));
-    const address = parseAddress(path, client.endpoint);
+    // Beside the endpoint: the gateway may be behind a path that it does not know.
+    const address = parseAddress(path.replace(/^\//, ''), client.endpoint);
     if (address?.origin !== new URL(client.endpoint).origin) throw new PortalError('URL_REJECTED');
     return address.href;
   };
