@@ -215,7 +215,8 @@ function generatedGatewayKey(config: Config): string | null {
   return config.generated.includes('GATEWAY_API_KEYS') ? (config.gatewayApiKeys[0] ?? null) : null;
 }
 
+/** For the shells of all systems: cmd has no single quotes, PowerShell no `\"`, and another `curl`. */
 function describeCurl(url: string, key: string): string {
-  const body = JSON.stringify({ query: firstQuery });
-  return `curl -s ${url}/graphql -H 'authorization: Bearer ${key}' -H 'content-type: application/json' -d '${body}'`;
+  const curl = process.platform === 'win32' ? 'curl.exe' : 'curl';
+  return `${curl} -sG ${url}/graphql -H "authorization: Bearer ${key}" --data-urlencode "query=${firstQuery}"`;
 }

@@ -1,6 +1,7 @@
+import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { renameSync, writeFileSync } from 'node:fs';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { createSandbox } from '../../sandbox/sandbox.ts';
 import { signedHeaders } from '../gateway/webhooks/support.ts';
 import { complete, webhookSecret } from '../support/configuration.ts';
@@ -118,4 +119,25 @@ test('a SIGHUP during the start takes effect as soon as the gateway has started'
   await expect.poll(() => gateway.output.some((line) => line.includes('"secret.changed"'))).toBe(true);
   const ask = (key: string) => fetch(graphqlRequest(gateway.url, { query: '{ __typename }' }, key));
   expect([(await ask(before)).status, (await ask(after)).status]).toEqual([401, 200]);
+});
+
+test('a first start prints a command that a shell takes as it is, and that brings data', async () => {
+  using folder = makeFolder();
+  const gateway = await startGatewayProcess(folder.path, { PORT: '0' });
+  onTestFinished(() => void gateway.end('SIGKILL'));
+  const command = await vi.waitFor(() => {
+    const line = gateway.output.find((each) => each.startsWith('  curl '));
+    return line ?? expect.unreachable('It is printed after the address.');
+  });
+
+  // In place of the program, which not every machine has.
+  const shell = `curl() { printf '%s\\n' "$@"; }; ${command}`;
+  const given = execFileSync('/bin/sh', ['-c', shell], { encoding: 'utf8' }).trim().split('\n');
+  const [flags, url = '', , header = '', , encoded = ''] = given;
+  const [name = '', value = ''] = header.split(': ');
+  const query = encoded.replace('query=', '');
+  const answer = await fetch(`${url}?${new URLSearchParams({ query })}`, { headers: { [name]: value } });
+
+  expect([flags, given[2], given[4], given.length]).toEqual(['-sG', '-H', '--data-urlencode', 6]);
+  expect((await answer.json()).data.users.nodes).toHaveLength(2);
 });
