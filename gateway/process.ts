@@ -197,11 +197,13 @@ const firstQuery =
  * generated gateway key, because nobody else knows it, and never a configured one.
  */
 function describeStart(config: Config, url: string): string {
-  const lines = [`Labgraph is listening on ${url}`, '', `  GraphQL   ${url}/graphql`];
-  if (config.service.kind === 'embedded') lines.push(`  Demo      ${url}/`);
+  // The address of all interfaces is no address to open: browsers do not trust it as this machine.
+  const here = url.replace(/\/\/(0\.0\.0\.0|\[::\])/, '//localhost');
+  const lines = [`Labgraph is listening on ${url}`, '', `  GraphQL   ${here}/graphql`];
+  if (config.service.kind === 'embedded') lines.push(`  Demo      ${here}/`);
   const key = generatedGatewayKey(config);
   if (key !== null) {
-    lines.push(`  Key       ${key}`, '', '  Try it:', `  ${describeCurl(url, key)}`);
+    lines.push(`  Key       ${key}`, '', '  Try it:', `  ${describeCurl(here, key)}`);
   }
   const unset = config.generated.filter(
     (name) => config.service.kind === 'remote' && name !== 'GATEWAY_API_KEYS',
@@ -218,5 +220,5 @@ function generatedGatewayKey(config: Config): string | null {
 /** For the shells of all systems: cmd has no single quotes, PowerShell no `\"`, and another `curl`. */
 function describeCurl(url: string, key: string): string {
   const curl = process.platform === 'win32' ? 'curl.exe' : 'curl';
-  return `${curl} -sG ${url}/graphql -H "authorization: Bearer ${key}" --data-urlencode "query=${firstQuery}"`;
+  return `${curl} -sG "${url}/graphql" -H "authorization: Bearer ${key}" --data-urlencode "query=${firstQuery}"`;
 }

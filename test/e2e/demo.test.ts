@@ -162,6 +162,25 @@ describe('the demo page', () => {
     expect(await page.getByLabel('Test', { exact: true }).inputValue()).toBe(orderId);
   });
 
+  test('opened over http from another machine, says why the widget shows nothing and what to do', async () => {
+    const open = await startDemoGateway({ HOST: '0.0.0.0' });
+    try {
+      const context = await browser.newContext({ viewport: phone });
+      const page = await context.newPage();
+      // To a browser this address is no more this machine than another one is.
+      await page.goto(open.url);
+
+      const { port } = new URL(open.url);
+      await page
+        .locator('portal-launch')
+        .getByText(`Forward the port, and open that: ssh -L ${port}:localhost:${port}`)
+        .waitFor();
+      await context.close();
+    } finally {
+      await open.stop();
+    }
+  });
+
   test('gives code to embed with this address and this order, and copies it', async () => {
     await using demo = await openDemo({ permissions: ['clipboard-read', 'clipboard-write'] });
     const { page } = demo;

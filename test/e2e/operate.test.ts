@@ -123,7 +123,8 @@ test('a SIGHUP during the start takes effect as soon as the gateway has started'
 
 test('a first start prints a command that a shell takes as it is, and that brings data', async () => {
   using folder = makeFolder();
-  const gateway = await startGatewayProcess(folder.path, { PORT: '0' });
+  // An address that no browser takes for this machine.
+  const gateway = await startGatewayProcess(folder.path, { PORT: '0', HOST: '0.0.0.0' });
   onTestFinished(() => void gateway.end('SIGKILL'));
   const command = await vi.waitFor(() => {
     const line = gateway.output.find((each) => each.startsWith('  curl '));
@@ -139,5 +140,6 @@ test('a first start prints a command that a shell takes as it is, and that bring
   const answer = await fetch(`${url}?${new URLSearchParams({ query })}`, { headers: { [name]: value } });
 
   expect([flags, given[2], given[4], given.length]).toEqual(['-sG', '-H', '--data-urlencode', 6]);
+  expect(url).toBe(`${gateway.url.replace('0.0.0.0', 'localhost')}/graphql`);
   expect((await answer.json()).data.users.nodes).toHaveLength(2);
 });

@@ -24,6 +24,7 @@ const TEXTS = {
   allEnded: 'Every test has ended. To start anew: stop Labgraph, delete its data folder, start it again.',
   failed: 'The step could not be taken. Please try again.',
   unreachable: 'Labgraph does not answer. Is it still running?',
+  insecure: `The widget sends its token only over https, or to http://localhost. Forward the port, and open that: ssh -L ${location.port}:localhost:${location.port} ${location.hostname}`,
   noDetails:
     'The lab has no personal details of this person, so the portal cannot open. Press the button: the widget says so.',
 };
@@ -247,6 +248,16 @@ function showUnreachable() {
   find('outcome').textContent = TEXTS.unreachable;
 }
 
+/** In place of the widget's own words, which are for patients. */
+function explainInsecure() {
+  for (const widget of [find('widget'), find('results')]) {
+    const text = document.createElement('span');
+    text.slot = 'error-endpoint-invalid';
+    text.textContent = TEXTS.insecure;
+    widget.append(text);
+  }
+}
+
 function listen() {
   find('person').addEventListener('change', ({ target }) => {
     pickPerson(target.value).catch(showUnreachable);
@@ -264,6 +275,7 @@ function listen() {
 
 async function start() {
   listen();
+  explainInsecure();
   const { userId, orderId } = readPick();
   const { people } = await readJson('/demo/people');
   shown.people = people;
