@@ -22,6 +22,8 @@ export type ServiceConfig =
       readonly apiKey: string;
       /** Whether SERVICE_DEPLOYMENT names a production deployment; with a SERVICE_URL nobody knows. */
       readonly isProduction: boolean;
+      /** Whether calls go through the proxies that HTTP_PROXY, HTTPS_PROXY and NO_PROXY name. */
+      readonly usesProxy: boolean;
     };
 
 /** The settings of the gateway, read once and never changed. Secrets are in clear: never log it. */
@@ -200,7 +202,9 @@ function readService(reading: Reading): ServiceConfig {
   if (apiKey === null)
     reading.fault('SERVICE_API_KEY is missing: it is the team key of the service at SERVICE_URL.');
   const isProduction = reading.text('SERVICE_DEPLOYMENT')?.startsWith('production-') ?? false;
-  return { kind: 'remote', url, apiKey: apiKey ?? '', isProduction };
+  // Node's own switch, so that its `fetch` (the keys of VIEWER_JWKS_URL) and these calls do the same.
+  const usesProxy = reading.oneOf('NODE_USE_ENV_PROXY', ['0', '1']) === '1';
+  return { kind: 'remote', url, apiKey: apiKey ?? '', isProduction, usesProxy };
 }
 
 /** The address; null when none is set. A faulty address is returned, because its fault has been reported already. */

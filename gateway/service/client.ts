@@ -18,6 +18,8 @@ export interface UpstreamOptions {
   readonly url: string;
   readonly apiKey: string;
   readonly apiKeyHeader: string;
+  /** Whether calls go through the proxies that HTTP_PROXY, HTTPS_PROXY and NO_PROXY name. */
+  readonly usesProxy?: boolean;
   /** The whole call, retries included; at most 15,000 (the service's own limit). */
   readonly deadlineMs?: number;
   /** One attempt of a read. The last attempt that fits gets the rest of the deadline. */
@@ -65,6 +67,7 @@ const defaults = {
 /** A client of the service: one pool of keep-alive connections to one origin. The key is sent to no other origin. */
 export class Upstream {
   readonly #options: UpstreamOptions & Required<Pick<UpstreamOptions, keyof typeof defaults>>;
+  readonly #origin: string;
   readonly #basePath: string;
   /** The attributes of the service in spans. */
   readonly #address: Attributes;
@@ -78,7 +81,8 @@ export class Upstream {
     const { origin, pathname, hostname, port, protocol } = new URL(options.url);
     this.#options = { ...defaults, ...options };
     this.#basePath = pathname;
-    this.#connections = new Connections(origin);
+    this.#origin = origin;
+    this.#connections = new Connections(origin, options.usesProxy);
     const servicePort = Number(port || (protocol === 'https:' ? 443 : 80));
     this.#address = { 'server.address': hostname, 'server.port': servicePort };
     this.#apiKey = options.apiKey;
@@ -261,6 +265,7 @@ export class Upstream {
     const { apiKeyHeader } = this.#options;
     const key = { [apiKeyHeader]: this.#apiKey };
     return {
+      origin: this.#origin,
       method: call.method,
       path: toPath(this.#basePath, call),
       headers: toHeaders(call, span === undefined ? key : { ...key, traceparent: span.traceparent }),

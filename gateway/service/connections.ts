@@ -1,4 +1,4 @@
-import type { Pool } from 'undici';
+import type { Dispatcher } from 'undici';
 
 /** Connections to the service, each with one call at a time. More calls wait until one ends. */
 const maxConnections = 64;
@@ -16,25 +16,27 @@ const closeMs = 3000;
 const maxWaitMs = 500;
 
 export interface HttpClient {
-  readonly pool: Pool;
+  readonly pool: Dispatcher;
   readonly FormData: typeof import('undici').FormData;
 }
 
 /** The pool of keep-alive connections to the service. */
 export class Connections {
   readonly #origin: string;
+  readonly #usesProxy: boolean;
   #client: Promise<HttpClient> | HttpClient | null = null;
   #calls = 0;
   /** Operations that wait: callers in the order of their turns, and operations of a caller in the order of their arrival. */
   readonly #waiting = new Map<string, Set<() => void>>();
 
-  constructor(origin: string) {
+  constructor(origin: string, usesProxy = false) {
     this.#origin = origin;
+    this.#usesProxy = usesProxy;
   }
 
   /** Opens the pool. The first call does it where nobody has done it before. */
   open(): Promise<HttpClient> | HttpClient {
-    this.#client ??= loadClient(this.#origin).then((client) => {
+    this.#client ??= loadClient(this.#origin, this.#usesProxy).then((client) => {
       this.#client = client;
       return client;
     });
@@ -93,10 +95,8 @@ export class Connections {
 }
 
 /** Loads undici late: at a start, webhooks are acknowledged before it is needed, and it takes a fifth of the start. */
-async function loadClient(origin: string): Promise<HttpClient> {
-  const { FormData, Pool } = await import('undici');
-  return {
-    pool: new Pool(origin, { connections: maxConnections, pipelining: 1, keepAliveTimeout: idleMs }),
-    FormData,
-  };
+async function loadClient(origin: string, usesProxy: boolean): Promise<HttpClient> {
+  const { EnvHttpProxyAgent, FormData, Pool } = await import('undici');
+  const options = { connections: maxConnections, pipelining: 1, keepAliveTimeout: idleMs };
+  return { pool: usesProxy ? new EnvHttpProxyAgent(options) : new Pool(origin, options), FormData };
 }

@@ -81,6 +81,7 @@ describe('the configuration', () => {
     expect(service).toEqual({
       kind: 'remote',
       url: 'https://service.example.com',
+      usesProxy: false,
       apiKey: complete.SERVICE_API_KEY,
       isProduction: false,
     });
