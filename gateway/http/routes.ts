@@ -123,6 +123,7 @@ export function allowOrigins(isAllowedOrigin: (origin: string) => boolean): Midd
     // PUT is refused, and without it here a page could not read that refusal.
     allowMethods: ['GET', 'POST', 'PUT', 'OPTIONS'],
     exposeHeaders: ['x-request-id', 'retry-after'],
-    maxAge: 600,
+    // The longest that Chromium takes: a preflight is a round trip for somebody who waits.
+    maxAge: 7200,
   });
 }
