@@ -85,7 +85,7 @@ async function answerGraphQL(options: Route, request: Request): Promise<Response
         outgoing,
       };
       const response = await server.fetch(request, asking);
-      response.headers.set('cache-control', 'no-store');
+      if (!response.headers.has('cache-control')) response.headers.set('cache-control', 'no-store');
       // Yoga sets this header on streams even if the client asked to close the connection. The server decides.
       if (response.headers.get('connection') === 'keep-alive') response.headers.delete('connection');
       return response;

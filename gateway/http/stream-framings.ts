@@ -18,8 +18,9 @@ export interface Framing {
 const headers = {
   // The client sends nothing more over this connection once the stream has ended.
   connection: 'close',
-  // For proxies that buffer answers before they pass them on.
+  // For proxies that buffer answers before they pass them on: nginx, and those that compress, such as Next.js and webpack's.
   'x-accel-buffering': 'no',
+  'cache-control': 'no-store, no-transform',
 } as const;
 
 /** How long an EventSource waits before it reconnects. */

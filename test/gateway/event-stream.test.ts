@@ -141,11 +141,11 @@ test('pages of an allowed origin may send Last-Event-ID', async () => {
   expect(answer.headers.get('access-control-allow-headers')).toContain('last-event-id');
 });
 
-test('a stream begins with the retry delay, and its headers forbid caching', async () => {
+test('a stream begins with the retry delay, and its headers forbid proxies to cache, compress or hold it back', async () => {
   const stream = await open({ variables: { orderId: freshOrder().orderId } });
   expect(stream.headers).toMatchObject({
     'content-type': 'text/event-stream; charset=utf-8',
-    'cache-control': 'no-store',
+    'cache-control': 'no-store, no-transform',
     'x-accel-buffering': 'no',
   });
   expect(await stream.nextFrame()).toEqual({ retry: '2000' });
@@ -176,7 +176,7 @@ test('a silent stream in parts has an empty part every ten seconds, each with th
   });
   expect(headers).toMatchObject({
     'content-type': 'multipart/mixed;boundary="graphql";subscriptionSpec="1.0"',
-    'cache-control': 'no-store',
+    'cache-control': 'no-store, no-transform',
     'x-accel-buffering': 'no',
   });
   const chunks = body.setEncoding('utf8').iterator({ destroyOnReturn: false });
