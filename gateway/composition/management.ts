@@ -35,13 +35,12 @@ export interface Management {
  */
 export function createManagement(core: Core, parts: ManagementParts): Management {
   const { log, metrics, rateLimits } = core;
-  const { service } = core.config;
   const mask = createMask(log);
   const upstream = new Upstream({
     url: parts.url,
     apiKey: parts.key,
     apiKeyHeader: parts.keyHeader,
-    usesProxy: service.kind === 'remote' && service.usesProxy,
+    usesProxy: core.config.service.usesProxy,
     ...observeCalls(core),
   });
   const contexts = createContexts(core, {

@@ -179,7 +179,7 @@ export function openServiceClient(
     url: serviceUrl,
     apiKey: config.service.apiKey,
     apiKeyHeader: config.apiKeyHeader,
-    usesProxy: config.service.kind === 'remote' && config.service.usesProxy,
+    usesProxy: config.service.usesProxy,
     ...observeCalls({ log, metrics }),
     onCache: (outcome, operation) => {
       if (outcome === 'joined') metrics.upstreamShared.inc({ operation });

@@ -15,7 +15,7 @@ import { readTracing, type TracingConfig } from './tracing.ts';
 
 /** Where the service is: inside this process (the sandbox), or at an address. */
 export type ServiceConfig =
-  | { readonly kind: 'embedded'; readonly apiKey: string }
+  | { readonly kind: 'embedded'; readonly apiKey: string; readonly usesProxy: false }
   | {
       readonly kind: 'remote';
       readonly url: string;
@@ -197,7 +197,7 @@ function readService(reading: Reading): ServiceConfig {
     if (reading.production)
       reading.fault('SERVICE_URL is missing: the embedded sandbox is not for production.');
     const generated = () => reading.generate('SERVICE_API_KEY', (secrets) => secrets.serviceApiKey);
-    return { kind: 'embedded', apiKey: apiKey ?? generated() ?? '' };
+    return { kind: 'embedded', apiKey: apiKey ?? generated() ?? '', usesProxy: false };
   }
   if (apiKey === null)
     reading.fault('SERVICE_API_KEY is missing: it is the team key of the service at SERVICE_URL.');

@@ -532,7 +532,7 @@ describe('what is missing', () => {
     const config = readConfig(nothing, createSecrets);
     expect(createSecrets).toHaveBeenCalledOnce();
     expect(config).toMatchObject({
-      service: { kind: 'embedded', apiKey: savedSecrets.serviceApiKey },
+      service: { kind: 'embedded', apiKey: savedSecrets.serviceApiKey, usesProxy: false },
       webhookSecrets: [savedSecrets.webhookSecret],
       gatewayApiKeys: [savedSecrets.gatewayApiKey],
       viewerTokenSecrets: [savedSecrets.viewerTokenSecret],

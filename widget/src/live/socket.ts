@@ -65,7 +65,7 @@ export function createOperationSocket(url: string, listener: SocketListener): Op
     deadlineAt = Number.POSITIVE_INFINITY;
   }
 
-  /** Now, and not when the socket is open: each takes several round trips. */
+  /** While the socket opens, because each takes several round trips. */
   function requestToken(): void {
     const mine: typeof authorization = listener.getToken().then(
       (token) => ({ authorization: `Bearer ${token}` }),
