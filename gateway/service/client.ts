@@ -67,7 +67,6 @@ const defaults = {
 /** A client of the service: one pool of keep-alive connections to one origin. The key is sent to no other origin. */
 export class Upstream {
   readonly #options: UpstreamOptions & Required<Pick<UpstreamOptions, keyof typeof defaults>>;
-  readonly #origin: string;
   readonly #basePath: string;
   /** The attributes of the service in spans. */
   readonly #address: Attributes;
@@ -81,7 +80,6 @@ export class Upstream {
     const { origin, pathname, hostname, port, protocol } = new URL(options.url);
     this.#options = { ...defaults, ...options };
     this.#basePath = pathname;
-    this.#origin = origin;
     this.#connections = new Connections(origin, options.usesProxy);
     const servicePort = Number(port || (protocol === 'https:' ? 443 : 80));
     this.#address = { 'server.address': hostname, 'server.port': servicePort };
@@ -261,11 +259,11 @@ export class Upstream {
     });
   }
 
-  #toRequest(call: UpstreamCall, { FormData }: HttpClient, span?: Span) {
+  #toRequest(call: UpstreamCall, { origin, FormData }: HttpClient, span?: Span) {
     const { apiKeyHeader } = this.#options;
     const key = { [apiKeyHeader]: this.#apiKey };
     return {
-      origin: this.#origin,
+      origin,
       method: call.method,
       path: toPath(this.#basePath, call),
       headers: toHeaders(call, span === undefined ? key : { ...key, traceparent: span.traceparent }),

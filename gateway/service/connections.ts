@@ -16,6 +16,8 @@ const closeMs = 3000;
 const maxWaitMs = 500;
 
 export interface HttpClient {
+  /** Of each request: a proxy has no other way to know it. */
+  readonly origin: string;
   readonly pool: Dispatcher;
   readonly FormData: typeof import('undici').FormData;
 }
@@ -98,5 +100,6 @@ export class Connections {
 async function loadClient(origin: string, usesProxy: boolean): Promise<HttpClient> {
   const { EnvHttpProxyAgent, FormData, Pool } = await import('undici');
   const options = { connections: maxConnections, pipelining: 1, keepAliveTimeout: idleMs };
-  return { pool: usesProxy ? new EnvHttpProxyAgent(options) : new Pool(origin, options), FormData };
+  const pool = usesProxy ? new EnvHttpProxyAgent(options) : new Pool(origin, options);
+  return { origin, pool, FormData };
 }

@@ -1,6 +1,6 @@
 import axe from 'axe-core';
 import type { Browser, Page } from 'playwright';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type Embedding, launchPage, startEmbedding } from './support/embedding.ts';
 import { readPage } from './support/recording.ts';
 import { connectToChromium, openVisit, type Report, type Visit } from './support/visit.ts';
@@ -101,6 +101,25 @@ describe('in the WebView of an app', () => {
 
     expect(visit.page.context().pages()).toHaveLength(1);
     expect(await visit.page.evaluate(() => document.referrer)).toBe('');
+  });
+
+  test('mode="post" leaves nothing in a page that sends no Referer, where an app opens the address elsewhere', async () => {
+    await using embedding = await startEmbedding();
+    const page = launchPage(embedding, orderOf(embedding), { attributes: 'mode="post"' });
+    const body = `<meta name="referrer" content="no-referrer">${page.body}`;
+    const options = { userAgent: webViews.Android };
+    await using visit = await openVisit({ browser, embedding }, { ...page, body }, options);
+    const address = `${embedding.gatewayUrl}/launch`;
+    const sent = visit.page.waitForRequest(address);
+    // The page stays after such an answer.
+    await visit.page.route(address, (route) => route.fulfill({ status: 204 }));
+
+    await visit.page.getByRole('button', { name: 'Open patient portal' }).click();
+    const { origin } = await (await sent).allHeaders();
+    const left = visit.page.locator('meta[name="referrer"], form, iframe');
+
+    expect(origin).toBe(embedding.host.origin);
+    await vi.waitFor(async () => expect(await left.count()).toBe(1));
   });
 });
 

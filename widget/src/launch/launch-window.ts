@@ -78,5 +78,7 @@ function submitTicket(page: Document, url: string, ticket: string): void {
   // Browsers submit a form only if it is in a document.
   page.body.append(form);
   form.submit();
+  // In a WebView this is the page's own document, which may stay.
+  policy.remove();
   form.remove();
 }
