@@ -4,6 +4,7 @@ import {
   nothing,
   type PropertyDeclarations,
   type PropertyValues,
+  render,
   unsafeCSS,
 } from 'lit';
 import { joinClient, leaveClients, type PortalClient } from '../client/client.ts';
@@ -69,6 +70,12 @@ export abstract class ClientElement extends WidgetElement {
   #lastError: PortalErrorReport | null = null;
   #isPageDue = false;
   #pageDue: ReturnType<typeof setTimeout> | undefined;
+  /** Whether something drawn was replaced, as translators do. Lit would change what is gone. */
+  #isReplaced = false;
+  readonly #inspect = (changes: readonly MutationRecord[]) => {
+    this.#isReplaced ||= changes.some(({ removedNodes }) => removedNodes.length);
+  };
+  readonly #changes = new MutationObserver(this.#inspect);
   #leaveGateway: (() => void) | undefined;
   #leaveLanguage: (() => void) | undefined;
 
@@ -201,19 +208,27 @@ export abstract class ClientElement extends WidgetElement {
     // So that English on a page in another language is read out as English.
     const lang = language === wished ? nothing : language;
     if (lang !== nothing) reportMissing(wished);
-    return html`<div class="frame" part="frame" lang=${lang}>${this.drawing()}</div>`;
+    // Firefox does not look for it around a shadow tree.
+    const translate = this.translate ? nothing : 'no';
+    return html`<div class="frame" part="frame" lang=${lang} translate=${translate}>${this.drawing()}</div>`;
   }
 
   protected override update(changed: PropertyValues): void {
+    const { renderRoot } = this;
     const focused = this.shadowRoot?.activeElement;
+    this.#inspect(this.#changes.takeRecords());
+    if (this.#isReplaced) render(nothing, renderRoot);
     super.update(changed);
+    this.#isReplaced = false;
+    this.#changes.disconnect();
+    this.#changes.observe(renderRoot, { childList: true, subtree: true });
     const states = this.readStates();
     // Browsers have these states since 2024. Older ones have none, or others.
     try {
       this.internals.states.clear();
       for (const state of states) if (state) this.internals.states.add(state);
     } catch {}
-    const [frame, button] = this.renderRoot.querySelectorAll<HTMLElement>('.frame,.button');
+    const [frame, button] = renderRoot.querySelectorAll<HTMLElement>('.frame,.button');
     if (frame) setMarks(frame, MASKED, this.privacy !== 'full');
     // The focused control is gone: its replacement gets the focus, or the frame, until the person moves on.
     if (!focused || this.shadowRoot?.activeElement) return;
