@@ -106,7 +106,7 @@ describe('the language of an element', () => {
 
     expect([before, [readScreen(element), find(element, '.frame').lang]]).toEqual([
       ['No order to show yet.', 'en'],
-      ['Nog geen bestelling.', ''],
+      ['Nog geen bestelling.', 'nl'],
     ]);
   });
 

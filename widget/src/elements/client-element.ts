@@ -205,12 +205,9 @@ export abstract class ClientElement extends WidgetElement {
   protected override render(): Drawing {
     const { language } = this;
     const wished = readLanguage(this);
-    // So that English on a page in another language is read out as English.
-    const lang = language === wished ? nothing : language;
-    if (lang !== nothing) reportMissing(wished);
-    // Firefox does not look for it around a shadow tree.
-    const translate = this.translate ? nothing : 'no';
-    return html`<div class="frame" part="frame" lang=${lang} translate=${translate}>${this.drawing()}</div>`;
+    if (language !== wished) reportMissing(wished);
+    // Translators do not look for these around a shadow tree. English on a page in another language is read out as English.
+    return html`<div class="frame" part="frame" lang=${language} translate=${this.translate ? nothing : 'no'}>${this.drawing()}</div>`;
   }
 
   protected override update(changed: PropertyValues): void {
