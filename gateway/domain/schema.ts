@@ -42,15 +42,20 @@ export const schema: GraphQLSchema = meterFields(
   clearLoaders(nameOutcomes(refuseMalformedIds(requirePermissions(builder.toSchema({ directives }))))),
 );
 
-const definition = `"""
+const definitions = `"""
+Exactly one of the fields of the input is given. Part of GraphQL since 2025; older tools know it from here.
+"""
+directive @oneOf on INPUT_OBJECT
+
+"""
 The scopes that a viewer token needs for this field: all those of one of the lists. A gateway key needs none.
 """
 directive @requiresScopes(scopes: [[String!]!]!) on FIELD_DEFINITION
 `;
 
 /**
- * The schema as text, as it is committed in schema.graphql. It has one directive that introspection does not, because
- * graphql-js prints none on fields: it is inserted into the printed text.
+ * The schema as text, as it is committed in schema.graphql. Introspection does not have `@requiresScopes`. graphql-js prints
+ * no directive on a field, so it is inserted into the printed text.
  */
 export function printGraph(): string {
   const text = printSchema(lexicographicSortSchema(schema));
@@ -67,7 +72,7 @@ export function printGraph(): string {
   const ends = [0, ...insertions.map(({ at }) => at)];
   const parts = ends.map((start, index) => text.slice(start, ends[index + 1]));
   const directed = parts.map((part, index) => (insertions[index - 1]?.directive ?? '') + part);
-  return `${definition}\n${directed.join('')}\n`;
+  return `${definitions}\n${directed.join('')}\n`;
 }
 
 /** What is inserted behind the type of a field; null where a field needs no scope. */

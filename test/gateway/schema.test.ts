@@ -17,6 +17,7 @@ import {
   parse,
   validate,
   valueFromASTUntyped,
+  visit,
 } from 'graphql';
 import { expect, test } from 'vitest';
 import { managementSchema, printManagementGraph } from '../../gateway/domain/management-schema.ts';
@@ -87,6 +88,18 @@ test('a field with personal data of an object can be null, because it is for som
   );
   expect(personal.length).toBeGreaterThan(10);
   expect(personal.filter(({ field }) => isNonNullType(field.type))).toEqual([]);
+});
+
+test('schema.graphql and management.graphql define each directive that they use and the specification of 2021 does not', () => {
+  for (const document of [printGraph(), printManagementGraph()].map((text) => parse(text))) {
+    const [used, defined] = [new Set<string>(), new Set(['deprecated', 'specifiedBy'])];
+    visit(document, {
+      Directive: ({ name }) => void used.add(name.value),
+      DirectiveDefinition: ({ name }) => void defined.add(name.value),
+    });
+    expect([...used.difference(defined)]).toEqual([]);
+    expect(used.size).toBeGreaterThan(0);
+  }
 });
 
 test('schema.graphql says of each field which scopes it needs: in its description and in a directive', () => {
