@@ -1,5 +1,5 @@
 import { type GraphQLDocument, toText } from './document.ts';
-import { LabgraphError, toLabgraphError } from './errors.ts';
+import { toLabgraphError } from './errors.ts';
 import { type FollowSettings, follow, type Updates } from './follow.ts';
 import { type Encode, type Operation, post, readRequestId, readResult, unlessAborted } from './http.ts';
 import { createTokens, type TokenProvider } from './token.ts';
@@ -73,8 +73,7 @@ export function createLabgraphClient({
   async function send(operation: Operation, options: RequestOptions): Promise<unknown> {
     const sending = { accept: 'application/graphql-response+json, application/json', ...options };
     const response = await post(endpoint, operation, sending).catch((error: unknown) => {
-      const isRejected = error instanceof LabgraphError && error.code === 'UNAUTHENTICATED';
-      if (!isRejected || !tokens.canRenew) throw error;
+      if (Object(error).code !== 'UNAUTHENTICATED' || !tokens.canRenew) throw error;
       return post(endpoint, operation, sending);
     });
     const { data, errors } = await unlessAborted(readResult(response), options.signal);

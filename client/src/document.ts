@@ -25,5 +25,5 @@ export type GraphQLDocument<Result, Variables> =
 
 /** The text of a document in any of its forms. */
 export function toText(document: GraphQLDocument<unknown, never>): string {
-  return typeof document === 'object' && 'definitions' in document ? print(document) : String(document);
+  return Object(document).definitions ? print(document) : String(document);
 }

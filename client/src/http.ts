@@ -28,6 +28,12 @@ export interface PostOptions {
 }
 
 /**
+ * Next.js caches answers even to POST, and writes what a page has asked for into the page when it is built. In place of
+ * `cache: 'no-store'`, which Cloudflare's workers of before November 2024 refuse.
+ */
+const uncached = { next: { revalidate: 0 } };
+
+/**
  * Sends an operation.
  * @throws LabgraphError TOKEN_UNAVAILABLE, NETWORK_FAILED; UNAUTHENTICATED: the token is given back, nothing was executed
  */
@@ -48,6 +54,7 @@ export async function post(
     },
     body,
     signal: signal ?? null,
+    ...uncached,
   });
   const response = await unlessAborted(request.catch(failNetwork), signal);
   if (response.status !== 401) return response;

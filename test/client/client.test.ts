@@ -53,6 +53,14 @@ describe('a request', () => {
     });
   });
 
+  test('is none that Next.js may cache or write into a page when it is built', async () => {
+    using fetched = vi.spyOn(globalThis, 'fetch');
+
+    await client.query('{ __typename }');
+
+    expect(fetched.mock.lastCall?.[1]).toMatchObject({ method: 'POST', next: { revalidate: 0 } });
+  });
+
   test('that fails in a part throws a typed error with the rest of the data', async () => {
     const token = await lab.tokenFor(userId);
     const viewer = createLabgraphClient({ url: `${lab.url}/graphql`, token });
