@@ -14,5 +14,6 @@ export {
   nothingAtAll as css,
   nothingAtAll as html,
   nothingAtAll as nothing,
+  nothingAtAll as render,
   nothingAtAll as unsafeCSS,
 };
