@@ -121,3 +121,23 @@ test.each(['ltr', 'rtl'])('nothing is wider than its place of 200 pixels (%s)', 
   });
   expect(wide.map(({ outerHTML }) => outerHTML.slice(0, 120))).toEqual([]);
 });
+
+test('a page without a doctype, whose tables have a font and colour of their own, shows results like its other words', async () => {
+  using gateway = new FakeGateway();
+  gateway.order = complete();
+  const frame = document.body.appendChild(document.createElement('iframe'));
+  const place = frame.contentDocument?.body.appendChild(document.createElement('div'));
+  if (!place) throw new Error('The frame has no document.');
+  Object.assign(place.style, { color: 'rgb(255, 255, 255)', font: 'italic 21px/2 serif' });
+  const element = mountResults(gateway);
+  place.append(element);
+  await untilPhase(element, 'ready');
+  await element.updateComplete;
+
+  const read = (selector: string) => {
+    const { color, fontSize, fontStyle } = getComputedStyle(find(element, selector));
+    return { color, fontSize, fontStyle };
+  };
+  expect(place.ownerDocument.compatMode).toBe('BackCompat');
+  expect(read('.panel')).toEqual(read('.summary'));
+});
