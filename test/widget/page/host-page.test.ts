@@ -20,6 +20,27 @@ describe('a page around the elements', () => {
     expect(readScreen(element)).toBe('Open patient portal');
   });
 
+  test.each([
+    ['a line break', '<br>\n', 'Open patient portal'],
+    ['an empty paragraph', '<p>&nbsp;</p>', 'Open patient portal'],
+    ['a line break behind the plain link', '<a href="/help">See my test</a><br>', 'See my test'],
+  ])(
+    'may leave %s inside, as content systems do: the button has its words, in one line',
+    async (_, markup, words) => {
+      using gateway = new FakeGateway();
+      const element = mountLaunch(gateway);
+      await element.updateComplete;
+      const height = find(element, 'button').offsetHeight;
+
+      element.innerHTML = markup;
+      // The observer of the label, then the update.
+      await new Promise((later) => setTimeout(later));
+      await element.updateComplete;
+
+      expect([readScreen(element), find(element, 'button').offsetHeight]).toEqual([words, height]);
+    },
+  );
+
   test('may move an element into another document and back, and it stays styled', async () => {
     using gateway = new FakeGateway();
     const element = mountLaunch(gateway);

@@ -56,19 +56,18 @@ function drawBlocked({ openLink }: Strings): Drawing {
   return html`<slot name="blocked">${openLink}</slot>`;
 }
 
-/**
- * The host's words, else ours. Ours stand beside the slot, because a line break in a slot hides its fallback. Comments that
- * frameworks insert do not count as words.
- */
+/** The host's words, else ours. Comments, line breaks and empty paragraphs, which frameworks and content systems insert, are no words. */
 function drawWords({ texts }: LaunchView, host: Element): Drawing {
   const nodes = [...host.childNodes];
-  // A plain link is for browsers without scripts. Here it only gives its words: the style sheet hides it.
+  // A plain link is for browsers without scripts. Here it only gives its words.
   const link = nodes.find((node) => node instanceof HTMLAnchorElement && !node.slot);
   const isFilled = nodes.some((node) =>
-    node instanceof Element ? node !== link && !node.slot : node instanceof Text && node.data.trim(),
+    node instanceof Element
+      ? node !== link && !node.slot && (node.textContent.trim() || !/^(BR|P)$/.test(node.nodeName))
+      : node instanceof Text && node.data.trim(),
   );
-  const words = isFilled ? nothing : link?.textContent?.trim() || texts.open;
-  return html`<span><slot class="label-slot"></slot>${words}</span>`;
+  const words = isFilled ? html`<slot class="label-slot"></slot>` : link?.textContent?.trim() || texts.open;
+  return html`<span>${words}</span>`;
 }
 
 /** Both labels lie on one another, so that the button never changes its size. */
