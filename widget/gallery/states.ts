@@ -173,6 +173,7 @@ export const SECTIONS: readonly Section[] = [
       { name: 'Ready', make: () => launch({}) },
       { name: 'Opening', make: () => launch({}, { mode: 'redirect' }), act: press },
       { name: 'Tab held back', make: () => launch({ portalUrl: 'https://portal.test/' }), act: press },
+      { name: 'With words of the page', make: () => launch({}, { textContent: 'See my test' }) },
       { name: 'Disabled', make: () => launch({}, { disabled: true }) },
       { name: 'With the status as text', make: () => launch({ order: onItsWay }) },
       { name: 'With the status as steps', make: () => launch({ order: onItsWay }, { status: 'steps' }) },
