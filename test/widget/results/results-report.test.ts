@@ -40,6 +40,24 @@ describe('the report', () => {
   });
 
   test.each([
+    ['Mozilla/5.0 (Linux; Android 15; Pixel 9; wv) Chrome/140.0.0.0 Mobile Safari/537.36', false],
+    ['Mozilla/5.0 (iPhone; CPU iPhone OS 18_6 like Mac OS X) AppleWebKit/605.1.15 Mobile/15E148', true],
+    ['Mozilla/5.0 (X11; Linux x86_64; rv:143.0) Gecko/20100101 Firefox/143.0', true],
+  ])('is a download that an app sees before it is requested (%s)', async (userAgent, isDownload) => {
+    using gateway = new FakeGateway();
+    vi.spyOn(navigator, 'userAgent', 'get').mockReturnValue(userAgent);
+    const opened = watchLinks();
+    gateway.order = complete();
+    const element = mountResults(gateway);
+    await untilPhase(element, 'ready');
+
+    find(element, 'button.download').click();
+    await vi.waitFor(() => expect(opened).toHaveLength(1));
+
+    expect(opened[0]?.hasAttribute('download')).toBe(isDownload);
+  });
+
+  test.each([
     [{ __typename: 'DocumentNotReady' }, 'The report is not ready yet.', null],
     [{ __typename: 'NotFound' }, 'The report could not be fetched.', 'NOT_FOUND'],
     [

@@ -36,13 +36,14 @@ export function requestReport(
 }
 
 /**
- * Downloads from an address of the gateway, which answers with an attachment: the page stays. Not in a new tab,
- * which browsers block after the wait for the ticket.
+ * Downloads from an address of the gateway, which answers one request with an attachment: the page stays. Not in a new tab,
+ * which browsers block after the wait for the ticket. Android's WebView hides downloads from its app until they are
+ * requested, so there it is a navigation, which the app can open in the system's browser.
  */
 export function download(url: string): void {
   const link = document.createElement('a');
   link.href = url;
-  link.download = '';
+  if (!navigator.userAgent.includes('; wv)')) link.download = '';
   // Else a `<base target>` of the page would open one.
   link.target = '_self';
   link.rel = 'noreferrer';
