@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { get as httpGet } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import { type Lab, startLab } from '../support/lab.ts';
 import { takeTicket } from '../support/launch.ts';
@@ -82,6 +85,37 @@ test('HEAD and POST are refused and spend no ticket', async () => {
   const { url } = await ask(lab);
   for (const method of ['HEAD', 'POST']) expect((await get(lab, url, { method })).status).toBe(405);
   expect((await get(lab, url)).status).toBe(200);
+});
+
+const webView =
+  'Mozilla/5.0 (Linux; Android 15; Pixel 9; wv) AppleWebKit/537.36 Chrome/140.0.0.0 Mobile Safari/537.36';
+
+test('in the WebView of an Android app a navigation spends no ticket: the app asks for the document itself', async () => {
+  await using lab = await startLab();
+  const { url } = await ask(lab);
+  // `fetch` sets `sec-fetch-mode` itself.
+  const navigate = async (path: string, userAgent: string) => {
+    const [answer] = await once(
+      httpGet(`${lab.url}${path}`, { headers: { 'user-agent': userAgent, 'sec-fetch-mode': 'navigate' } }),
+      'response',
+    );
+    return {
+      status: answer.statusCode,
+      disposition: answer.headers['content-disposition'],
+      text: await text(answer),
+    };
+  };
+  const head = { status: 200, disposition: 'attachment; filename="document.pdf"', text: '' };
+  expect(await navigate(url, webView)).toEqual(head);
+  expect(await navigate('/documents/unknown', webView)).toEqual(head);
+
+  // As `DownloadManager` does, with the name that its app gives it.
+  const document = await get(lab, url, { headers: { 'user-agent': webView } });
+  expect(await document.text()).toMatch(/^%PDF/);
+  expect((await get(lab, url, { headers: { 'user-agent': webView } })).status).toBe(404);
+
+  const browser = await navigate((await ask(lab)).url, webView.replace('; wv', ''));
+  expect(browser.text).toMatch(/^%PDF/);
 });
 
 test('a document that the service does not have yet is reported as such', async () => {

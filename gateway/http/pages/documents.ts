@@ -30,9 +30,21 @@ const headers = {
 
 const fileNames = { RESULT: 'result.pdf', REQUISITION: 'requisition.pdf' } as const;
 
+const asAttachment = (name: string) => ({ 'content-disposition': `attachment; filename="${name}"` });
+
+/**
+ * Whether Android's WebView navigates. It never reads an attachment: it gives the address to its app (`DownloadListener`),
+ * which asks for it again. So it gets the head of a document, whatever the ticket is, and the ticket is left to the app.
+ */
+function isWebViewNavigation({ headers }: Request): boolean {
+  const isWebView = headers.get('user-agent')?.includes('; wv)') === true;
+  return isWebView && headers.get('sec-fetch-mode') === 'navigate';
+}
+
 /**
  * Answers `GET /documents/:ticket` with the PDF as a stream, whose bytes pass through as they arrive. An unknown, used
  * or expired ticket always gets the same 404. HEAD is refused, because it would redeem the ticket.
+ * A navigation of Android's WebView redeems none.
  */
 export async function answerDocument(
   request: Request,
@@ -42,6 +54,8 @@ export async function answerDocument(
   if (request.method !== 'GET') {
     return new Response(null, { status: 405, headers: { allow: 'GET', 'cache-control': 'no-store' } });
   }
+  if (isWebViewNavigation(request))
+    return new Response(null, { headers: { ...headers, ...asAttachment('document.pdf') } });
   const signal = AbortSignal.any([request.signal, options.stopping]);
   try {
     const document = await options.openDocument(ticket, signal);
@@ -51,7 +65,7 @@ export async function answerDocument(
       {
         headers: {
           ...headers,
-          'content-disposition': `attachment; filename="${fileNames[document.kind]}"`,
+          ...asAttachment(fileNames[document.kind]),
           ...(document.bytes === null ? {} : { 'content-length': String(document.bytes) }),
         },
       },
