@@ -22,8 +22,9 @@ describe('a page around the elements', () => {
 
   test.each([
     ['a line break', '<br>\n', 'Open patient portal'],
-    ['an empty paragraph', '<p>&nbsp;</p>', 'Open patient portal'],
+    ['an empty paragraph', '<p>&nbsp;<br></p>', 'Open patient portal'],
     ['a line break behind the plain link', '<a href="/help">See my test</a><br>', 'See my test'],
+    ['a paragraph around a picture', '<p style="margin: 0"><img style="block-size: 8px"></p>', ''],
   ])(
     'may leave %s inside, as content systems do: the button has its words, in one line',
     async (_, markup, words) => {

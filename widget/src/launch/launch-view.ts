@@ -63,11 +63,16 @@ function drawWords({ texts }: LaunchView, host: Element): Drawing {
   const link = nodes.find((node) => node instanceof HTMLAnchorElement && !node.slot);
   const isFilled = nodes.some((node) =>
     node instanceof Element
-      ? node !== link && !node.slot && (node.textContent.trim() || !/^(BR|P)$/.test(node.nodeName))
+      ? node !== link && !node.slot && !isBlank(node)
       : node instanceof Text && node.data.trim(),
   );
   const words = isFilled ? html`<slot class="label-slot"></slot>` : link?.textContent?.trim() || texts.open;
   return html`<span>${words}</span>`;
+}
+
+/** A line break or an empty paragraph. */
+function isBlank(node: Element): boolean {
+  return node.matches('br,p') && !node.textContent.trim() && !node.querySelector(':not(br)');
 }
 
 /** Both labels lie on one another, so that the button never changes its size. */
