@@ -87,3 +87,17 @@ test.each(['no', 'yes'])(
     document.body.removeAttribute('translate');
   },
 );
+
+test('numbers and units of results are not for translators, and words are', async () => {
+  using gateway = new FakeGateway();
+  gateway.order = complete();
+  const element = mountResults(gateway);
+  await untilPhase(element, 'ready');
+  await element.updateComplete;
+
+  const texts = [...(element.shadowRoot?.querySelectorAll<HTMLElement>('.value,.unit') ?? [])];
+  const read = (isFor: boolean) =>
+    texts.filter((each) => each.translate === isFor).map((each) => each.textContent);
+  expect(read(true)).toEqual(['Negative', 'Positive', 'Yellow']);
+  expect(read(false)).toEqual(expect.arrayContaining(['231', 'mg/dL', '6.9', 'mmol/L']));
+});

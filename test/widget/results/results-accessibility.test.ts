@@ -141,3 +141,19 @@ test('a page without a doctype, whose tables have a font and colour of their own
   expect(place.ownerDocument.compatMode).toBe('BackCompat');
   expect(read('.panel')).toEqual(read('.summary'));
 });
+
+test('a page in capital letters shows results as the laboratory writes them: mg is not MG', async () => {
+  using gateway = new FakeGateway();
+  gateway.order = complete();
+  const place = document.body.appendChild(document.createElement('div'));
+  Object.assign(place.style, { textTransform: 'uppercase', fontVariantCaps: 'all-small-caps' });
+  const element = mountResults(gateway);
+  place.append(element);
+  await untilPhase(element, 'ready');
+  await element.updateComplete;
+
+  for (const part of ['name', 'value', 'unit', 'range']) {
+    const { textTransform, fontVariantCaps } = getComputedStyle(find(element, `.biomarker .${part}`));
+    expect([part, textTransform, fontVariantCaps]).toEqual([part, 'none', 'normal']);
+  }
+});

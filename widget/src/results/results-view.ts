@@ -124,8 +124,10 @@ function drawBiomarker(biomarker: Biomarker, isLabNamed: boolean, view: ResultsT
     isLabNamed && laboratory
       ? html`<p class="note" part="note">${texts.laboratory}${texts.colon}<bdi>${laboratory}</bdi></p>`
       : nothing;
+  // Translators change numbers and units now and then, and people need words translated.
+  const translate = /\d/.test(value ?? '') ? 'no' : nothing;
   const measured = value
-    ? html`<bdi class="value" part="value">${formatValue(value, language)}</bdi>${drawUnit(unit)}`
+    ? html`<bdi class="value" part="value" translate=${translate}>${formatValue(value, language)}</bdi>${drawUnit(unit)}`
     : html`<span class="none">${texts.noValue}</span>`;
   return html`
     <tr class="biomarker ${flag ?? ''}" part="biomarker" role="row">
@@ -139,7 +141,7 @@ function drawBiomarker(biomarker: Biomarker, isLabNamed: boolean, view: ResultsT
 
 function drawUnit(unit: string | null): Drawing {
   const text = unit && formatUnit(unit);
-  return text ? html` <bdi class="unit" part="unit">${text}</bdi>` : nothing;
+  return text ? html` <bdi class="unit" part="unit" translate="no">${text}</bdi>` : nothing;
 }
 
 function drawCut(count: number, texts: ResultStrings): Drawing {
