@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { Agent } from 'node:http';
+import { createServer } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { createClient } from '@redis/client';
 import { expect, test } from 'vitest';
@@ -52,12 +54,16 @@ test('an idle gateway keeps its connections to the primary, and rests while ever
 
   await cluster[Symbol.asyncDispose]();
   await expect.poll(() => started.gateway.output.join()).toContain('events.store_gone');
+  using attempts = await countAttempts(cluster.url);
   const processorMs = () => (readUsage(started.gateway.pid())?.cpuMicros ?? Number.NaN) / 1000;
   const [before, since] = [processorMs(), performance.now()];
   await wait(8000);
-  const share = (processorMs() - before) / (performance.now() - since);
-  // 0.015 to 0.19 of a processor, as the machine is; without pauses between the attempts all of it.
-  expect(share).toBeLessThan(0.5);
+  const elapsedMs = performance.now() - since;
+  // Each of its three connections pauses for half a second at least, and then asks three sentinels.
+  expect(attempts.count()).toBeGreaterThan(0);
+  expect(attempts.count()).toBeLessThan(20 * (elapsedMs / 1000));
+  // 0.015 to 0.19 as the machine is; without any pause all of a processor.
+  expect((processorMs() - before) / elapsedMs).toBeLessThan(0.5);
 });
 
 async function startGateway(folder: string, redis: string) {
@@ -91,4 +97,22 @@ async function agesOfClients(url: string): Promise<readonly number[]> {
   } finally {
     client.destroy();
   }
+}
+
+/** Counts the connections to the sentinels of an address, in their place, and hangs up on each. */
+async function countAttempts(url: string) {
+  let count = 0;
+  const servers = [...url.matchAll(/:(\d+)/g)].map(([, port]) =>
+    createServer((socket) => {
+      count += 1;
+      socket.on('error', () => {}).destroy();
+    }).listen(Number(port), '127.0.0.1'),
+  );
+  await Promise.all(servers.map((server) => once(server, 'listening')));
+  return {
+    count: () => count,
+    [Symbol.dispose]: () => {
+      for (const server of servers) server.close();
+    },
+  };
 }

@@ -36,15 +36,15 @@ const asAttachment = (name: string) => ({ 'content-disposition': `attachment; fi
  * Whether Android's WebView navigates. It never reads an attachment: it gives the address to its app (`DownloadListener`),
  * which asks for it again. So it gets the head of a document, whatever the ticket is, and the ticket is left to the app.
  */
-function isWebViewNavigation({ headers }: Request): boolean {
-  const isWebView = headers.get('user-agent')?.includes('; wv)') === true;
-  return isWebView && headers.get('sec-fetch-mode') === 'navigate';
+function isWebViewNavigation(request: Request): boolean {
+  const isWebView = request.headers.get('user-agent')?.includes('; wv)') === true;
+  return isWebView && request.headers.get('sec-fetch-mode') === 'navigate';
 }
 
 /**
  * Answers `GET /documents/:ticket` with the PDF as a stream, whose bytes pass through as they arrive. An unknown, used
- * or expired ticket always gets the same 404. HEAD is refused, because it would redeem the ticket.
- * A navigation of Android's WebView redeems none.
+ * or expired ticket always gets the same 404. HEAD is refused, because it would redeem the ticket. A navigation of Android's
+ * WebView redeems none.
  */
 export async function answerDocument(
   request: Request,

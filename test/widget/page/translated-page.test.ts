@@ -1,4 +1,4 @@
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { FakeGateway } from '../support/fake-gateway.ts';
 import { mountLaunch } from '../support/launch.ts';
 import { mountStatus } from '../support/order-status.ts';
@@ -80,11 +80,11 @@ test.each(['no', 'yes'])(
   async (translate) => {
     using gateway = new FakeGateway();
     document.body.setAttribute('translate', translate);
+    onTestFinished(() => document.body.removeAttribute('translate'));
     const element = mountStatus(gateway);
     await untilLabel(element, 'Transit customer');
 
     expect(find(element, '.frame').translate).toBe(translate === 'yes');
-    document.body.removeAttribute('translate');
   },
 );
 

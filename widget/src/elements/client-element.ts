@@ -217,6 +217,7 @@ export abstract class ClientElement extends WidgetElement {
     if (this.#isReplaced) render(nothing, renderRoot);
     super.update(changed);
     this.#isReplaced = false;
+    // The changes of this update are not counted.
     this.#changes.disconnect();
     this.#changes.observe(renderRoot, { childList: true, subtree: true });
     const states = this.readStates();
