@@ -172,10 +172,15 @@ function describeCommand<Store>({ call }: Program<Store>, name: string, command:
   ].join('\n');
 }
 
+/** Cursors are base64url, so some begin with a hyphen. No option has such a length. */
+const hyphenedCursor = /^-[\w-]{40,}$/;
+
 function readArguments<Store>(command: Command<Store>, args: readonly string[]) {
+  const cursors = args.filter((arg) => hyphenedCursor.test(arg));
+  const others = args.filter((arg) => !hyphenedCursor.test(arg));
   try {
     return parseArgs({
-      args: [...args],
+      args: cursors.length === 0 || args.includes('--') ? [...args] : [...others, '--', ...cursors],
       options: { ...command.options, json: { type: 'boolean' } },
       allowPositionals: command.usage.startsWith('<'),
     });

@@ -18,8 +18,11 @@ test('an event that listen has forwarded is posted again under its id, found by 
   ]);
   expect(target.received.map(({ id }) => id)).toEqual([line?.id, line?.id]);
   expect(target.received[1]?.event).toEqual(target.received[0]?.event);
-  const forged = await callLabgraph(env, 'resend', 'nonsense', ...given);
-  expect(forged).toMatchObject({ code: 1, text: '', said: expect.stringContaining('BAD_CURSOR') });
+  // One cursor of 64 begins with a hyphen, and one of 4,096 with two.
+  for (const word of ['nonsense', `-${'A'.repeat(80)}`, `--${'A'.repeat(80)}`]) {
+    const forged = await callLabgraph(env, 'resend', word, ...given);
+    expect(forged).toMatchObject({ code: 1, text: '', said: expect.stringContaining('BAD_CURSOR') });
+  }
 });
 
 test('a gateway that does not answer is named as the fault, and not the cursor', async () => {
