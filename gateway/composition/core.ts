@@ -52,10 +52,9 @@ export interface CoreParts {
  */
 export async function openCore({ config, log, store: opening }: CoreParts): Promise<Core> {
   const metrics = createMetrics();
-  const [store, trail] = await Promise.all([
-    opening ?? openEventStore(config.eventLog, { keys: config.eventLogKeys, log }),
-    openTrail(config, log, metrics),
-  ]);
+  const store = await (opening ?? openEventStore(config.eventLog, { keys: config.eventLogKeys, log }));
+  // Afterwards, because each start of the trail is a file: a supervisor starts a gateway without a log once a second.
+  const trail = await openTrail(config, log, metrics);
   const isLogWritable = memoize(() => store.log.isWritable(), probeEveryMs);
   const isTrailWritable = () => trail?.isWritable() ?? null;
   metrics.watchEventLog(config.eventLog.kind, isLogWritable);

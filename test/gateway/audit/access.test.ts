@@ -5,7 +5,7 @@ import { gatewayKey, type Lab, startLab } from '../../support/lab.ts';
 import { pageOrigin, postTicket, takeTicket } from '../../support/launch.ts';
 import { callerKey, manage } from '../../support/management.ts';
 import { subscribeOverSse, subscribeOverWebSocket } from '../../support/subscribe.ts';
-import { accessesIn, examine, key, pseudonymOf } from './support.ts';
+import { accessesIn, examine, filesOf, key, pseudonymOf } from './support.ts';
 
 const folder = makeFolder();
 let lab: Lab;
@@ -183,4 +183,15 @@ test('the gateway reports the state of the trail, and closes with all of it writ
   await lab.gateway.close();
   expect(accessesIn(folder.path).at(-1)).toEqual(ok('read order.get', order().userId));
   expect(await examine(folder.path)).toMatchObject({ faults: [], remarks: [], lost: 0 });
+});
+
+test('a gateway whose event log cannot be opened leaves no file, however often it is started again', async () => {
+  using empty = makeFolder();
+  const env = {
+    EVENT_LOG: 'redis://127.0.0.1:1',
+    AUDIT_TRAIL: `file:${empty.path}`,
+    AUDIT_TRAIL_KEY: key.toString('base64'),
+  };
+  await expect(startLab({ env })).rejects.toMatchObject({ code: 'EVENT_LOG_UNAVAILABLE' });
+  expect(filesOf(empty.path)).toEqual([]);
 });
