@@ -70,10 +70,21 @@ export function find(element: Element, selector: string): HTMLElement {
   return found;
 }
 
-/** Everything said through `ariaNotify`, whether or not this browser has it. */
-export function recordAnnouncements(): string[] {
-  const said: string[] = [];
-  const value = (text: string) => said.push(text);
-  Object.defineProperty(Element.prototype, 'ariaNotify', { value, configurable: true });
-  return said;
+/** Begins to record; the function takes the texts that were put into a live region since its last call. */
+export function recordAnnouncements(): () => readonly (string | null)[] {
+  const said: (string | null)[] = [];
+  const note = (records: readonly MutationRecord[]) => {
+    const inRegions = records.filter(
+      ({ target }) => target instanceof Element && target.matches('[role=status]'),
+    );
+    said.push(
+      ...inRegions.flatMap(({ addedNodes }) => [...addedNodes].map(({ textContent }) => textContent)),
+    );
+  };
+  const observer = new MutationObserver(note);
+  observer.observe(document, { childList: true, subtree: true });
+  return () => {
+    note(observer.takeRecords());
+    return said.splice(0);
+  };
 }

@@ -5,17 +5,20 @@ const COALESCE_MS = 900;
 /** Screen readers announce a change only in a region that has been in the page for a moment. */
 const SETTLE_MS = 100;
 
-/** `ariaNotify` is newer than the DOM types. */
-type AriaNotifier = Element & { ariaNotify?: (text: string) => void };
-
-let region: HTMLElement | null = null;
+let region: HTMLElement | undefined;
 let lang = '';
 /** The last text of each speaker: of two texts within a second only the second is announced. */
 const pending = new Map<Element, string>();
 
-/** Announces a text in this language to screen readers. A page has one live region; texts within a second are announced together. */
+/**
+ * Announces a text in this language to screen readers. A page has one live region; texts within a second are announced
+ * together. `ariaNotify` would need no region, but there are browsers that have it and screen readers that hear nothing of it.
+ */
 export function announce(speaker: Element, text: string, language: string): void {
-  if (!pending.size) setTimeout(speak, COALESCE_MS, speaker);
+  if (!pending.size) {
+    placeRegion(speaker);
+    setTimeout(speak, COALESCE_MS, speaker);
+  }
   lang = language;
   pending.set(speaker, text);
 }
@@ -23,28 +26,23 @@ export function announce(speaker: Element, text: string, language: string): void
 function speak(speaker: Element): void {
   const text = [...new Set(pending.values())].join(' ');
   pending.clear();
-  region = findRegion(speaker);
-  if (region) {
-    // A repeated text is announced only if the region had another text in between.
-    region.textContent = '';
-    region.lang = lang;
-  }
+  const node = placeRegion(speaker);
+  node.lang = lang;
   setTimeout(() => {
-    if (region) region.textContent = text;
-    else (document.documentElement as AriaNotifier).ariaNotify?.(text);
+    node.textContent = text;
   }, SETTLE_MS);
 }
 
 /**
- * The page's live region; null where the browser can announce a text by itself. It is in the dialog of its speaker, if
- * there is one: while a dialog is open, screen readers ignore the rest of the page.
+ * The page's live region, empty: a repeated text is announced only if the region had another text in between. It is in the
+ * dialog of its speaker, if there is one: while a dialog is open, screen readers ignore the rest of the page.
  */
-function findRegion(speaker: Element): HTMLElement | null {
-  if ('ariaNotify' in Element.prototype) return null;
-  const node = region ?? createRegion();
+function placeRegion(speaker: Element): HTMLElement {
+  region ??= createRegion();
+  region.textContent = '';
   const place = findAround(speaker, 'dialog[open],[role*=dialog]') ?? document.body;
-  if (node.parentNode !== place) place.append(node);
-  return node;
+  if (region.parentNode !== place) place.append(region);
+  return region;
 }
 
 /** In light DOM, hidden through the CSSOM: a style attribute in markup would break a strict CSP. */
