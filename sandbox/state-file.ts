@@ -39,7 +39,7 @@ export function readState(path: string): WorldState | null {
 export type Save = () => Promise<void>;
 
 /**
- * Stores the state in a file that is replaced as a whole, so that a reader after kill -9 finds the old or the
+ * Stores the state in a file that is replaced as a whole, so that a reader after a kill or a loss of power finds the old or the
  * new state, never a half. Changes of one tick share one write.
  */
 export function createSave(path: string, state: WorldState): Save {
@@ -49,7 +49,7 @@ export function createSave(path: string, state: WorldState): Save {
 
   async function write(): Promise<void> {
     const draft = `${path}.${process.pid}.tmp`;
-    await writeFile(draft, JSON.stringify(state), { mode: 0o600 });
+    await writeFile(draft, JSON.stringify(state), { mode: 0o600, flush: true });
     await rename(draft, path);
   }
 

@@ -93,7 +93,7 @@ function badCursor(): GatewayError {
 export function loadCursorKey(path: string): Buffer {
   const stored = existsSync(path) ? Buffer.from(readFileSync(path, 'utf8'), 'base64') : null;
   const key = stored?.length === keyBytes ? stored : randomBytes(keyBytes);
-  if (key !== stored) writeFileSync(path, key.toString('base64'), { mode: 0o600 });
+  if (key !== stored) writeFileSync(path, key.toString('base64'), { mode: 0o600, flush: true });
   chmodSync(path, 0o600);
   return key;
 }

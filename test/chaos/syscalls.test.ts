@@ -5,7 +5,7 @@ import { makeFolder } from '../support/folder.ts';
 import { startGatewayProcess } from '../support/gateway-process.ts';
 import { gatewayKey, graphqlRequest, serviceKey, webhookSecret } from '../support/lab.ts';
 import { openRabbit } from './broker.ts';
-import { canTrace, injectFault, watchSyncs } from './syscalls.ts';
+import { canTrace, injectFault, watchFirstStart, watchSyncs } from './syscalls.ts';
 
 const teamId = randomUUID();
 
@@ -51,6 +51,16 @@ describe.runIf(canTrace)('seen from the kernel', () => {
       const answered = kinds.flatMap((kind, index) => (kind === 'answered' ? [index] : []));
       expect(answered.map((index) => kinds[index - 1])).toEqual(Array(20).fill('synced'));
     }
+  });
+
+  test('what a first start makes is synced to disk before it listens: a loss of power leaves no empty file', async () => {
+    using folder = makeFolder();
+    const lines = await watchFirstStart(folder.path, folder.file('trace.txt'));
+    const synced = lines.flatMap(
+      (line) =>
+        /\/data\/([\w.-]+?)(?:\.new|\.\d+\.tmp|\.[0-9a-f]{8}-[-0-9a-f]+)?>\) += 0/.exec(line)?.[1] ?? [],
+    );
+    expect(synced).toEqual(expect.arrayContaining(['events.db', 'events.db.cursor-key', 'secrets.json']));
   });
 
   test('between a message of RabbitMQ and its acknowledgement the log is synced to disk, each time', async () => {

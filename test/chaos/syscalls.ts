@@ -1,7 +1,9 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
+import { createInterface } from 'node:readline';
 import { setTimeout as wait } from 'node:timers/promises';
+import { startFile } from '../support/gateway-process.ts';
 
 /** Whether this machine can look into a process: strace is there and allowed to attach. */
 export const canTrace = spawnSync('strace', ['-qq', '-e', 'trace=none', 'true']).status === 0;
@@ -37,6 +39,26 @@ function tracerOf(pid: number): number {
 /** Watches what is synced and what is answered. */
 export function watchSyncs(pid: number, output: string): Promise<Trace> {
   return attach(pid, ['-s', '20', '-e', 'trace=fsync,fdatasync,write,writev,sendto,sendmsg'], output);
+}
+
+/** Starts a gateway without settings, kills it once it listens, and gives all that it has synced, one call per line. */
+export async function watchFirstStart(folder: string, output: string): Promise<readonly string[]> {
+  const args = ['-f', '-qq', '-y', '-e', 'trace=fsync,fdatasync', '-o', output, process.execPath, startFile];
+  const env = { PATH: process.env.PATH, PORT: '0' };
+  const tracer = spawn('strace', args, {
+    cwd: folder,
+    env,
+    detached: true,
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  const exit = once(tracer, 'exit');
+  for await (const line of createInterface({ input: tracer.stdout })) {
+    if (line.startsWith('Labgraph is listening')) break;
+  }
+  // The gateway, too: it is in the tracer's process group.
+  if (tracer.pid !== undefined) process.kill(-tracer.pid, 'SIGKILL');
+  await exit;
+  return readFileSync(output, 'utf8').split('\n');
 }
 
 /** Until it is disposed of, these calls of the process fail with this error. */
