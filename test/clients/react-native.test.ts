@@ -21,7 +21,7 @@ let phone: Phone;
 beforeAll(async () => {
   const bundle = folder.file('app.js');
   const metro = join(packages, 'node_modules/metro/src/cli.js');
-  const options = ['--config', 'react-native/metro.config.cjs', '--platform', 'android', '--dev', 'false'];
+  const options = ['--config', './react-native/metro.config.cjs', '--platform', 'android', '--dev', 'false'];
   await run(process.execPath, [metro, 'build', 'app.js', ...options, '--out', bundle], { cwd: packages });
   phone = startPhone(bundle);
   bench = await startBench();
