@@ -36,6 +36,7 @@ const limits: BodyLimits = { heldBytes: 1.5 * 1024 * 1024, readBytes: 16 * 1024 
 export function createPubSubEndpoint({ isAuthorized, ...options }: PubSubOptions): ReceiveWebhook {
   const beginBody = createBodyBuffer();
   const warnOfToken = createThrottle();
+  const warnOfLog = createThrottle();
   return async (request, connection) => {
     if (!(await isAuthorized(request.headers.get('authorization') ?? ''))) {
       warnOfToken(() => options.log.warn('pubsub.refused', { code: 'UNAUTHENTICATED' }));
@@ -47,7 +48,7 @@ export function createPubSubEndpoint({ isAuthorized, ...options }: PubSubOptions
     const holding = beginBody({ sender: connection?.sender ?? '', announcedBytes: held });
     if (holding === null) return tryAgain();
     try {
-      return await take({ request, connection, holding }, options);
+      return await take({ request, connection, holding }, { ...options, warnOfLog });
     } finally {
       holding.end();
     }
@@ -60,9 +61,13 @@ interface Push {
   readonly holding: Holding;
 }
 
+interface Taking extends Omit<PubSubOptions, 'isAuthorized'> {
+  readonly warnOfLog: ReturnType<typeof createThrottle>;
+}
+
 async function take(
   { request, connection, holding }: Push,
-  { receive, onOutcome, log }: Omit<PubSubOptions, 'isAuthorized'>,
+  { receive, onOutcome, log, warnOfLog }: Taking,
 ): Promise<Response> {
   const body = await readBody(connection?.body ?? bodyOf(request), holding, limits);
   if (body.kind === 'no-room') return tryAgain();
@@ -74,7 +79,7 @@ async function take(
     return new Response(null, { status: 204 });
   } catch (error) {
     if (!isGatewayError(error, 'EVENT_LOG_UNAVAILABLE')) throw error;
-    log.warn('pubsub.unavailable', { code: error.code, error: error.cause });
+    warnOfLog(() => log.warn('pubsub.unavailable', { code: error.code, error: error.cause }));
     onOutcome('unavailable');
     return tryAgain();
   }

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import { type ErrorCode, isGatewayError } from '../errors.ts';
+import { type ErrorCode, type GatewayError, isGatewayError } from '../errors.ts';
 import { createThrottle, type Log } from '../log.ts';
 import {
   announcedBytesOf,
@@ -65,9 +65,10 @@ class WebhookEndpoint {
   #secrets: readonly string[] = [];
   #isSigned = createSignatureCheck([]);
   readonly #isInTime: ReturnType<typeof createClockCheck>;
-  // Anyone can cause thousands of refusals, so they are logged once a minute.
+  // Anyone can cause thousands of refusals, and a log that is gone refuses everything: each kind is logged once a minute.
   readonly #warnOfUnsigned = createThrottle();
   readonly #warnOfFlood = createThrottle();
+  readonly #warnOfUnavailable = createThrottle();
 
   constructor(options: WebhookEndpointOptions) {
     this.#options = options;
@@ -100,8 +101,7 @@ class WebhookEndpoint {
       return await this.#append(headers, body.bytes);
     } catch (error) {
       if (!isGatewayError(error, 'EVENT_LOG_UNAVAILABLE')) throw error;
-      this.#options.log.warn('webhook.unavailable', { code: error.code, error: error.cause });
-      return this.#refuse('EVENT_LOG_UNAVAILABLE', 'unavailable');
+      return this.#refuseUnavailable(error);
     }
   }
 
@@ -131,6 +131,11 @@ class WebhookEndpoint {
   #refuseUnsigned(): Response {
     this.#warnOfUnsigned(() => this.#options.log.warn('webhook.refused', { code: 'WEBHOOK_UNVERIFIED' }));
     return this.#refuse('WEBHOOK_UNVERIFIED', 'refused');
+  }
+
+  #refuseUnavailable({ code, cause }: GatewayError): Response {
+    this.#warnOfUnavailable(() => this.#options.log.warn('webhook.unavailable', { code, error: cause }));
+    return this.#refuse('EVENT_LOG_UNAVAILABLE', 'unavailable');
   }
 
   #refuseFlood(): Response {

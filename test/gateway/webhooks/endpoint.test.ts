@@ -176,7 +176,7 @@ describe('a body', () => {
   });
 });
 
-test('What cannot be made durable is answered with 503, and taken when it comes again', async () => {
+test('What cannot be made durable is answered with 503, logged once a minute, and taken when it comes again', async () => {
   await using endpoint = await openEndpoint();
   await endpoint.deliver(orderEvent());
   {
@@ -192,10 +192,12 @@ test('What cannot be made durable is answered with 503, and taken when it comes 
       },
     });
     expect(await endpoint.delivered()).toHaveLength(1);
+    for (const id of ['msg_3', 'msg_4', 'msg_5']) expect(await endpoint.deliver(body, { id })).toBe(503);
   }
+  expect(endpoint.logged.filter((line) => line.includes('webhook.unavailable'))).toHaveLength(1);
   expect(await endpoint.deliver(orderEvent(), { id: 'msg_2' })).toBe(202);
   expect(await endpoint.delivered()).toHaveLength(2);
-  expect(endpoint.outcomes).toEqual(['accepted', 'unavailable', 'accepted']);
+  expect(endpoint.outcomes).toEqual(['accepted', ...Array(4).fill('unavailable'), 'accepted']);
 });
 
 test('A signed event that is nested too deep is a dead letter: it could not be shown', async () => {
