@@ -76,20 +76,21 @@ interface ClockOptions {
 }
 
 /**
- * Checks how far the times of signed messages are off. The returned function says whether a message is within 300 s; from
- * 60 s on it warns, at most once a minute.
+ * Checks how far the times of signed messages are off. The returned function says whether a message is within 300 s; it
+ * warns of one that is not, and from 60 s on, each at most once a minute: who has seen a message can send it again.
  */
 export function createClockCheck({ log, onOffset }: ClockOptions): (signedAtSeconds: number) => boolean {
-  const warn = createThrottle();
+  const warnOfStale = createThrottle();
+  const warnOfClock = createThrottle();
   return (signedAtSeconds) => {
     const offSeconds = Math.floor(Date.now() / 1000) - signedAtSeconds;
     onOffset?.(offSeconds);
     if (Math.abs(offSeconds) > toleranceSeconds) {
-      log.warn('webhook.stale', { offSeconds, advice });
+      warnOfStale(() => log.warn('webhook.stale', { offSeconds, advice }));
       return false;
     }
     if (Math.abs(offSeconds) > noticeableSeconds)
-      warn(() => log.warn('webhook.clock_off', { offSeconds, advice }));
+      warnOfClock(() => log.warn('webhook.clock_off', { offSeconds, advice }));
     return true;
   };
 }

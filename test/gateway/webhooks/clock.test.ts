@@ -33,6 +33,12 @@ describe('a signed message that is more than 300 s off', () => {
     },
   );
 
+  test('is logged once a minute, however often it is sent again', async () => {
+    await using endpoint = await openEndpoint();
+    for (let count = 0; count < 20; count += 1) expect(await endpoint.deliver(body, { age: 301 })).toBe(401);
+    expect(warningsOf(endpoint.logged)).toMatchObject([{ event: 'webhook.stale' }]);
+  });
+
   test('but is signed with another secret is forged, and nothing else', async () => {
     await using endpoint = await openEndpoint();
     expect(await endpoint.deliver(body, { age: 301, secret: secretOf('x') })).toBe(401);
