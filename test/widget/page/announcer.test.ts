@@ -119,6 +119,18 @@ describe('the announcer', () => {
     );
   });
 
+  test('has its region in the tree of screen readers while it is empty, also on pages that hide empty elements', () => {
+    const style = document.createElement('style');
+    style.textContent = 'div:empty { display: none }';
+    document.head.append(style);
+
+    announce(document.body, 'Ten.', 'en');
+    const region = document.querySelector('[role=status]');
+
+    expect([region?.textContent, region?.getClientRects().length]).toEqual(['', 1]);
+    style.remove();
+  });
+
   test('announces the same words again when the status returns to them', () => {
     announce(document.body, 'Six.', 'en');
     vi.advanceTimersByTime(1000);
