@@ -258,11 +258,22 @@ function describeOpenFailure(cause: unknown, path: string): GatewayError {
     );
   }
   if (code === 11 || code === 26) return damaged(path, cause);
-  return new GatewayError('EVENT_LOG_UNAVAILABLE', `The event log ${path} cannot be opened.`, { cause });
+  return new GatewayError(
+    'EVENT_LOG_UNAVAILABLE',
+    `The event log ${path} cannot be opened (${reasonOf(cause)}). Set EVENT_LOG to a path on a local disk that this process may write: network drives cannot share memory.`,
+    { cause },
+  );
 }
 
 /** SQLite's primary result code: the low byte of the extended ones that its errors carry. */
 function resultCodeOf(cause: unknown): number | undefined {
   const code = cause instanceof Error && 'errcode' in cause ? cause.errcode : undefined;
   return typeof code === 'number' ? code & 0xff : undefined;
+}
+
+/** SQLite's name for its result code, or the code of the file system's error. */
+function reasonOf(cause: unknown): string {
+  if (cause instanceof Error && 'errstr' in cause) return String(cause.errstr);
+  if (cause instanceof Error && 'code' in cause) return String(cause.code);
+  return 'unknown';
 }

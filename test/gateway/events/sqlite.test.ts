@@ -279,12 +279,16 @@ test('A reader of a rare type reads the log in parts, and others are answered in
   await stream.return(undefined);
 });
 
-test('A place that cannot be written is named as such', async () => {
+test('A place that cannot be written is named as such, with the reason and what to do', async () => {
   using folder = makeFolder();
   writeFileSync(folder.file('file'), '');
-  for (const path of [folder.path, folder.file('file/events.db')]) {
-    await expect(openLog(path)).rejects.toMatchObject({ code: 'EVENT_LOG_UNAVAILABLE' });
-  }
+  await expect(openLog(folder.path)).rejects.toMatchObject({ code: 'EVENT_LOG_UNAVAILABLE' });
+  await expect(openLog(folder.file('file/events.db'))).rejects.toMatchObject({
+    code: 'EVENT_LOG_UNAVAILABLE',
+    message: expect.stringMatching(
+      /^The event log \S+ cannot be opened \((?:EEXIST|ENOTDIR)\)\. Set EVENT_LOG to /,
+    ),
+  });
 });
 
 describe('at rest', () => {
