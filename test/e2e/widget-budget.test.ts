@@ -8,7 +8,7 @@ const folder = new URL('../../widget/dist/', import.meta.url);
 const languages = ['ar', 'de', 'es', 'fr', 'pt'];
 
 /** Bytes over the network, compressed as well as each can. The goal is 22,000 and 19,500 (decision 0097). */
-const budget = { gzip: 25_295, brotli: 22_612 };
+const budget = { gzip: 25_295, brotli: 22_580 };
 /** What the results add to that. */
 const resultsBudget = 8000;
 const languageBudgetBytes = 3500;

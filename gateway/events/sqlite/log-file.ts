@@ -260,7 +260,7 @@ function describeOpenFailure(cause: unknown, path: string): GatewayError {
   if (code === 11 || code === 26) return damaged(path, cause);
   return new GatewayError(
     'EVENT_LOG_UNAVAILABLE',
-    `The event log ${path} cannot be opened (${reasonOf(cause)}). Set EVENT_LOG to a path on a local disk that this process may write: network drives cannot share memory.`,
+    `The event log ${path} cannot be opened (${reasonOf(cause)}). Set EVENT_LOG to a path on a local disk that this process may write: many network drives cannot share memory.`,
     { cause },
   );
 }

@@ -27,6 +27,8 @@ function speak(speaker: Element): void {
   const text = [...new Set(pending.values())].join(' ');
   pending.clear();
   const node = placeRegion(speaker);
+  // A repeated text is announced only if the region had another text in between.
+  node.textContent = '';
   node.lang = lang;
   setTimeout(() => {
     node.textContent = text;
@@ -34,14 +36,16 @@ function speak(speaker: Element): void {
 }
 
 /**
- * The page's live region, empty: a repeated text is announced only if the region had another text in between. It is in the
- * dialog of its speaker, if there is one: while a dialog is open, screen readers ignore the rest of the page.
+ * The page's live region. It is in the dialog of its speaker, if there is one: while a dialog is open, screen readers
+ * ignore the rest of the page. Its text stays until the next is about to be spoken, because some read it late.
  */
 function placeRegion(speaker: Element): HTMLElement {
   region ??= createRegion();
-  region.textContent = '';
   const place = findAround(speaker, 'dialog[open],[role*=dialog]') ?? document.body;
-  if (region.parentNode !== place) place.append(region);
+  if (region.parentNode !== place) {
+    region.textContent = '';
+    place.append(region);
+  }
   return region;
 }
 
