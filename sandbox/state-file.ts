@@ -39,8 +39,8 @@ export function readState(path: string): WorldState | null {
 export type Save = () => Promise<void>;
 
 /**
- * Stores the state in a file that is replaced as a whole, so that a reader after a kill or a loss of power finds the old or the
- * new state, never a half. Changes of one tick share one write.
+ * Stores the state in a file that is replaced as a whole, so that a reader after a kill or a loss of power finds the old or
+ * the new state, never a half. Changes of one tick share one write.
  */
 export function createSave(path: string, state: WorldState): Save {
   let next: Promise<void> | null = null;

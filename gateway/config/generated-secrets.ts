@@ -24,7 +24,10 @@ export function loadSecrets(folder: string): GeneratedSecrets {
   return readSecrets(path);
 }
 
-/** Creates the file whole or not at all: the name is a link to a finished file, so neither a kill nor a loss of power leaves a partial one. */
+/**
+ * Creates the file whole or not at all: the name is a link to a finished file, so neither a kill nor a loss of power leaves a
+ * partial one.
+ */
 function createFile(path: string, text: string): void {
   const unfinished = `${path}.${randomUUID()}`;
   writeFileSync(unfinished, text, { mode: 0o600, flag: 'wx', flush: true });

@@ -48,7 +48,12 @@ export function createPubSubEndpoint({ isAuthorized, ...options }: PubSubOptions
     const holding = beginBody({ sender: connection?.sender ?? '', announcedBytes: held });
     if (holding === null) return tryAgain();
     try {
-      return await take({ request, connection, holding }, { ...options, warnOfLog });
+      return await take({ request, connection, holding }, options);
+    } catch (error) {
+      if (!isGatewayError(error, 'EVENT_LOG_UNAVAILABLE')) throw error;
+      warnOfLog(() => options.log.warn('pubsub.unavailable', { code: error.code, error: error.cause }));
+      options.onOutcome('unavailable');
+      return tryAgain();
     } finally {
       holding.end();
     }
@@ -61,28 +66,18 @@ interface Push {
   readonly holding: Holding;
 }
 
-interface Taking extends Omit<PubSubOptions, 'isAuthorized'> {
-  readonly warnOfLog: ReturnType<typeof createThrottle>;
-}
-
+/** @throws GatewayError EVENT_LOG_UNAVAILABLE */
 async function take(
   { request, connection, holding }: Push,
-  { receive, onOutcome, log, warnOfLog }: Taking,
+  { receive, onOutcome }: Pick<PubSubOptions, 'receive' | 'onOutcome'>,
 ): Promise<Response> {
   const body = await readBody(connection?.body ?? bodyOf(request), holding, limits);
   if (body.kind === 'no-room') return tryAgain();
   const message = body.kind === 'whole' ? readPush(body.bytes) : body.start && undecoded(body.start);
   if (message === null) return new Response(null, { status: 413 });
-  try {
-    const arrival = { route: 'broker', messageId: null, receivedAt: new Date() } as const;
-    onOutcome(await receive({ ...arrival, ...message }));
-    return new Response(null, { status: 204 });
-  } catch (error) {
-    if (!isGatewayError(error, 'EVENT_LOG_UNAVAILABLE')) throw error;
-    warnOfLog(() => log.warn('pubsub.unavailable', { code: error.code, error: error.cause }));
-    onOutcome('unavailable');
-    return tryAgain();
-  }
+  const arrival = { route: 'broker', messageId: null, receivedAt: new Date() } as const;
+  onOutcome(await receive({ ...arrival, ...message }));
+  return new Response(null, { status: 204 });
 }
 
 function tryAgain(): Response {

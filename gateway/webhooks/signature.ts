@@ -76,8 +76,8 @@ interface ClockOptions {
 }
 
 /**
- * Checks how far the times of signed messages are off. The returned function says whether a message is within 300 s; it
- * warns of one that is not, and from 60 s on, each at most once a minute: who has seen a message can send it again.
+ * Checks how far the times of signed messages are off. The returned function says whether a message is within 300 s. It warns
+ * of one that is not, and of one from 60 s on, each at most once a minute: whoever has seen a message can send it again.
  */
 export function createClockCheck({ log, onOffset }: ClockOptions): (signedAtSeconds: number) => boolean {
   const warnOfStale = createThrottle();

@@ -63,6 +63,28 @@ describe.runIf(canTrace)('seen from the kernel', () => {
     expect(synced).toEqual(expect.arrayContaining(['events.db', 'events.db.cursor-key', 'secrets.json']));
   });
 
+  test('a change of the embedded sandbox is synced to disk before its file is replaced', async () => {
+    using folder = makeFolder();
+    const gateway = await startGatewayProcess(folder.path, { PORT: '0' });
+    const key = /^ +Key +(\S+)$/m.exec(gateway.output.join('\n'))?.[1] ?? '';
+    const ask = async (query: string) => (await fetch(graphqlRequest(gateway.url, { query }, key))).json();
+    const { data } = await ask(
+      '{ users(first: 5) { nodes { orders(first: 9) { nodes { id status { isTerminal } } } } } }',
+    );
+    const orders: { id: string; status: { isTerminal: boolean } }[] = data.users.nodes.flatMap(
+      (user: typeof data) => user.orders.nodes,
+    );
+    const id = orders.find(({ status }) => !status.isTerminal)?.id;
+    {
+      await using trace = await watchSyncs(gateway.pid, folder.file('trace.txt'));
+      await ask(`mutation { simulateOrder(input: { id: "${id}" }) { __typename } }`);
+      const synced = () =>
+        trace.lines().filter((line) => /f(data)?sync\(\d+<[^>]*sandbox\.json\.\d+\.tmp>/.test(line));
+      await expect.poll(() => synced().length).toBeGreaterThan(0);
+    }
+    await gateway.end('SIGKILL');
+  });
+
   test('between a message of RabbitMQ and its acknowledgement the log is synced to disk, each time', async () => {
     using folder = makeFolder();
     await using broker = await openRabbit(folder.path);

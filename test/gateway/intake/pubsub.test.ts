@@ -4,6 +4,7 @@ import { SignJWT } from 'jose';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { callCommand } from '../../support/commands.ts';
 import { makeFolder } from '../../support/folder.ts';
+import { fillDisk } from '../../support/full-disk.ts';
 import { type IdentityProvider, startIdentityProvider } from '../../support/identity-provider.ts';
 import { gatewayKey, type Lab, startLab } from '../../support/lab.ts';
 import { subscribeOverSse } from '../../support/subscribe.ts';
@@ -185,4 +186,14 @@ test('without a subscription there is no route', async () => {
   await using other = await startLab();
   const answer = await fetch(`${other.url}/intake/pubsub`, { method: 'POST', body: '{}' });
   expect(answer.status).toBe(404);
+});
+
+test('what cannot be made durable gets 503 and one line in the log a minute, and is taken when it comes again', async () => {
+  const message = { data: base64(some(9)), attributes: { ...plain, 'idempotency-key': 'full-disk' } };
+  {
+    using _ = fillDisk();
+    for (let count = 0; count < 3; count += 1) expect(await push(message)).toBe(503);
+  }
+  expect(lab.logged.filter((line) => line.includes('pubsub.unavailable'))).toHaveLength(1);
+  expect(await push(message)).toBe(204);
 });

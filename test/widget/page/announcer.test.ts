@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { announce } from '../../../widget/src/page/announcer.ts';
 import { fakeResults } from '../../../widget/src/testing/fake-results.ts';
 import { FakeGateway } from '../support/fake-gateway.ts';
@@ -125,13 +125,13 @@ describe('the announcer', () => {
     const style = document.createElement('style');
     style.textContent = 'div:empty { display: none }';
     document.head.append(style);
+    onTestFinished(() => style.remove());
 
     announce(document.body, 'Ten.', 'en');
     vi.advanceTimersByTime(900);
     const region = document.querySelector('[role=status]');
 
     expect([region?.textContent, region?.getClientRects().length]).toEqual(['', 1]);
-    style.remove();
   });
 
   test('announces the same words again when the status returns to them', () => {

@@ -1,3 +1,4 @@
+import { onTestFinished } from 'vitest';
 import '../../../widget/src/results/define.ts';
 import type { PortalEventDetails } from '../../../widget/src/page/events.ts';
 import type { PortalElement } from '../../../widget/src/status/portal-element.ts';
@@ -71,18 +72,17 @@ export function find(element: Element, selector: string): HTMLElement {
 }
 
 /** Begins to record; the function takes the texts that were put into a live region since its last call. */
-export function recordAnnouncements(): () => readonly (string | null)[] {
-  const said: (string | null)[] = [];
+export function recordAnnouncements(): () => readonly string[] {
+  const said: string[] = [];
   const note = (records: readonly MutationRecord[]) => {
-    const inRegions = records.filter(
-      ({ target }) => target instanceof Element && target.matches('[role=status]'),
-    );
-    said.push(
-      ...inRegions.flatMap(({ addedNodes }) => [...addedNodes].map(({ textContent }) => textContent)),
-    );
+    for (const { target, addedNodes } of records) {
+      if (!(target instanceof Element) || !target.matches('[role=status]')) continue;
+      for (const { textContent } of addedNodes) said.push(textContent ?? '');
+    }
   };
   const observer = new MutationObserver(note);
   observer.observe(document, { childList: true, subtree: true });
+  onTestFinished(() => observer.disconnect());
   return () => {
     note(observer.takeRecords());
     return said.splice(0);

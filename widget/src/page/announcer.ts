@@ -56,7 +56,8 @@ function createRegion(): HTMLElement {
   // Libraries that hide the page behind a dialog recognize a live region by this attribute.
   node.setAttribute('aria-live', 'polite');
   setMarks(node, MASKED, true);
-  // Shown although empty, because some pages hide empty elements. The rest is word for word as in styles.css, which compresses well.
+  // Shown although empty, because some pages hide empty elements. The rest is word for word as in styles.css, which
+  // compresses well.
   node.style.cssText =
     'display:block;clip-path:inset(50%);white-space:nowrap;block-size:1px;inline-size:1px;position:absolute;overflow:hidden';
   return node;
