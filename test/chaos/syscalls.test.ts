@@ -66,6 +66,7 @@ describe.runIf(canTrace)('seen from the kernel', () => {
   test('a change of the embedded sandbox is synced to disk before its file is replaced', async () => {
     using folder = makeFolder();
     const gateway = await startGatewayProcess(folder.path, { PORT: '0' });
+    await using _ = { [Symbol.asyncDispose]: async () => void (await gateway.end('SIGKILL')) };
     const key = /^ +Key +(\S+)$/m.exec(gateway.output.join('\n'))?.[1] ?? '';
     const ask = async (query: string) => (await fetch(graphqlRequest(gateway.url, { query }, key))).json();
     const { data } = await ask(
@@ -75,14 +76,11 @@ describe.runIf(canTrace)('seen from the kernel', () => {
       (user: typeof data) => user.orders.nodes,
     );
     const id = orders.find(({ status }) => !status.isTerminal)?.id;
-    {
-      await using trace = await watchSyncs(gateway.pid, folder.file('trace.txt'));
-      await ask(`mutation { simulateOrder(input: { id: "${id}" }) { __typename } }`);
-      const synced = () =>
-        trace.lines().filter((line) => /f(data)?sync\(\d+<[^>]*sandbox\.json\.\d+\.tmp>/.test(line));
-      await expect.poll(() => synced().length).toBeGreaterThan(0);
-    }
-    await gateway.end('SIGKILL');
+    await using trace = await watchSyncs(gateway.pid, folder.file('trace.txt'));
+    await ask(`mutation { simulateOrder(input: { id: "${id}" }) { __typename } }`);
+    const synced = () =>
+      trace.lines().filter((line) => /f(data)?sync\(\d+<[^>]*sandbox\.json\.\d+\.tmp>/.test(line));
+    await expect.poll(() => synced().length).toBeGreaterThan(0);
   });
 
   test('between a message of RabbitMQ and its acknowledgement the log is synced to disk, each time', async () => {

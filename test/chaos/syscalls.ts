@@ -55,8 +55,8 @@ export async function watchFirstStart(folder: string, output: string): Promise<r
   for await (const line of createInterface({ input: tracer.stdout })) {
     if (line.startsWith('Labgraph is listening')) break;
   }
-  // The gateway, too: it is in the tracer's process group.
-  if (tracer.pid !== undefined) process.kill(-tracer.pid, 'SIGKILL');
+  // The gateway, too: it is in the tracer's process group. Where it has ended by itself, nobody is there.
+  if (tracer.pid !== undefined && tracer.exitCode === null) process.kill(-tracer.pid, 'SIGKILL');
   await exit;
   return readFileSync(output, 'utf8').split('\n');
 }
